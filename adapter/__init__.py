@@ -1,0 +1,1 @@
+"""A custom metrics API server for Kubernetes that answers from Prometheus."""

@@ -1,0 +1,1 @@
+"""What is offered, what was read, and how samples become one value an object."""

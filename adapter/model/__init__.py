@@ -1,0 +1,1 @@
+"""Plain values of the field; no I/O."""

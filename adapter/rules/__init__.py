@@ -1,0 +1,1 @@
+"""What to serve: the rules file, templates, names, queries, GPU fields; no I/O."""
