@@ -17,7 +17,7 @@ def refuse_existing(paths: Iterable[Path]) -> None:
 
 
 def write_private(contents: Mapping[Path, bytes], *, force: bool = False) -> None:
-    """Write the files, readable by their owner only; missing folders are made with mode 0700.
+    """Write the files, readable by their owner only; a missing folder is made with mode 0700.
 
     A reader finds the old content or the new one, never a part. Without force nothing at all is
     written when one of the files is there. Raises CertificateError, with path and cause.
