@@ -10,7 +10,7 @@ from adapter.options import parse
 def test_values_are_taken_with_an_equals_sign_and_as_the_next_word() -> None:
     settings = parse(["--secure-port=6443", "--prometheus-url", "http://p:9090/prefix/"])
 
-    assert (6443, "http://p:9090/prefix/") == (settings.serving.port, settings.prometheus.url)
+    assert (settings.serving.port, settings.prometheus.url) == (6443, "http://p:9090/prefix/")
 
 
 def test_a_stray_first_argument_is_ignored() -> None:
@@ -27,26 +27,26 @@ def test_a_switch_needs_no_value(given: str, value: bool) -> None:
 def test_a_header_may_repeat_and_hold_an_equals_sign() -> None:
     settings = parse(["--prometheus-header=X-Scope-OrgID=a=b", "--prometheus-header=Foo"])
 
-    assert (("X-Scope-OrgID", "a=b"), ("Foo", "")) == settings.prometheus.headers
+    assert settings.prometheus.headers == (("X-Scope-OrgID", "a=b"), ("Foo", ""))
 
 
 def test_the_defaults_are_the_incumbents() -> None:
     settings = parse([])
 
     assert (
-        "https://localhost",
-        443,
-        600.0,
-        600.0,
-        "apiserver.local.config/certificates",
-        ("/healthz", "/readyz", "/livez"),
-    ) == (
         settings.prometheus.url,
         settings.serving.port,
         settings.discovery.relist_interval,
         settings.discovery.max_age,
         str(settings.serving.cert_dir),
         settings.authorization.always_allow_paths,
+    ) == (
+        "https://localhost",
+        443,
+        600.0,
+        600.0,
+        "apiserver.local.config/certificates",
+        ("/healthz", "/readyz", "/livez"),
     )
 
 
@@ -97,8 +97,16 @@ def test_all_problems_are_told_together() -> None:
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("0", 0.0), ("90s", 90.0), ("1m30s", 90.0), ("10m", 600.0), ("1h", 3600.0)]
-    + [("1.5s", 1.5), ("250ms", 0.25), (".5m", 30.0)],
+    [
+        ("0", 0.0),
+        ("90s", 90.0),
+        ("1m30s", 90.0),
+        ("10m", 600.0),
+        ("1h", 3600.0),
+        ("1.5s", 1.5),
+        ("250ms", 0.25),
+        (".5m", 30.0),
+    ],
 )
 def test_a_go_duration_is_seconds(text: str, seconds: float) -> None:
     assert seconds == pytest.approx(duration(text))

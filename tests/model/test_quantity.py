@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from adapter.model.quantity import quantity
 
-SUFFIX = {"m": Decimal("0.001"), "": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-SUFFIX |= {"P": 10**15, "E": 10**18}
+SUFFIX = {"m": Decimal("0.001")} | {
+    suffix: Decimal(1000) ** power
+    for power, suffix in enumerate(("", "k", "M", "G", "T", "P", "E"))
+}
 
 
 @pytest.mark.parametrize(

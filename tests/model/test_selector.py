@@ -33,8 +33,21 @@ def test_it_selects(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["app=web", "other", "!app", "app!=ray", "app in (web)", "app notin (ray)", "other in (x)"]
-    + ["size>4", "size<4", "app>1", "other>1", "app=ray,tier=cpu", "app="],
+    [
+        "app=web",
+        "other",
+        "!app",
+        "app!=ray",
+        "app in (web)",
+        "app notin (ray)",
+        "other in (x)",
+        "size>4",
+        "size<4",
+        "app>1",
+        "other>1",
+        "app=ray,tier=cpu",
+        "app=",
+    ],
 )
 def test_it_does_not_select(text: str) -> None:
     assert not parse(text).matches(LABELS)
