@@ -49,6 +49,7 @@ lock: setup ## resolve requirements/*.txt anew
 	@$(lock) pyproject.toml -o requirements/run.txt
 	@$(lock) --group build -o requirements/build.txt
 	@$(lock) pyproject.toml --group test --group lint --group build -c requirements/run.txt -o requirements/dev.txt
+	@$(lock) --no-annotate tests/cluster/go-requirements.in -o tests/cluster/go-requirements.txt
 
 clean: ## everything made here but the cache of built programs
 	@rm -rf .venv dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
