@@ -1,7 +1,7 @@
 """Which pod is on which node with which GPUs."""
 
 import itertools
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tests.cluster.fleet import Binding, Slot
@@ -18,7 +18,7 @@ class Allocation:
     _slots: dict[str, list[Slot]] = field(default_factory=dict, init=False)
     """Pod uid to its GPUs."""
     _owners: dict[Slot, Binding] = field(default_factory=dict, init=False)
-    _turn: itertools.count[int] = field(default_factory=itertools.count, init=False)
+    _turn: Iterator[int] = field(default_factory=itertools.count, init=False)
 
     def place(self, pod: Pod) -> str | None:
         """The node for a pod, in turn among those with room; None when it fits nowhere."""

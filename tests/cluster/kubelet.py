@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -41,7 +41,7 @@ class Kubelet:
     """Node name to its number of GPUs."""
     _allocation: Allocation = field(init=False)
     _pods: dict[str, Pod] = field(default_factory=dict, init=False)
-    _addresses: itertools.count[int] = field(default_factory=lambda: itertools.count(2), init=False)
+    _addresses: Iterator[int] = field(default_factory=lambda: itertools.count(2), init=False)
     _task: asyncio.Task[None] | None = field(default=None, init=False)
 
     async def __aenter__(self) -> Self:
