@@ -23,14 +23,19 @@ class _Entry(Generic[Value]):
 
 
 class Shared(Generic[Key, Value]):
-    """A cache with one fetch at a time for each key; `ttl` in seconds of `clock`.
+    """A cache with one fetch at a time for each key.
 
+    `ttl` is in seconds of `clock`, the same for all values or told by each value.
     Whoever waits while a fetch runs gets its outcome, its error too. A waiter that is cancelled
     takes nothing from the others: the next one fetches. At most `limit` keys are kept.
     """
 
     def __init__(
-        self, *, ttl: float, clock: Callable[[], float] = time.monotonic, limit: int = 1024
+        self,
+        *,
+        ttl: float | Callable[[Value], float],
+        clock: Callable[[], float] = time.monotonic,
+        limit: int = 1024,
     ) -> None:
         """Start empty."""
         self._ttl = ttl
@@ -44,7 +49,7 @@ class Shared(Generic[Key, Value]):
         Raises the SourceError that `fetch` raised; an error is shared, but not kept.
         """
         entry = self._entry(key)
-        if entry.value is not None and self._clock() - entry.ended < self._ttl:
+        if entry.value is not None and self._clock() - entry.ended < self._seconds(entry.value):
             return entry.value
         seen = entry.runs
         async with entry.lock:
@@ -54,6 +59,9 @@ class Shared(Generic[Key, Value]):
             raise entry.error
         assert entry.value is not None  # noqa: S101  (narrows the type: no error means a value)
         return entry.value
+
+    def _seconds(self, value: Value) -> float:
+        return self._ttl(value) if callable(self._ttl) else self._ttl
 
     async def _fetch(self, entry: _Entry[Value], fetch: Callable[[], Awaitable[Value]]) -> None:
         entry.value, entry.error = None, None
