@@ -33,11 +33,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture(scope="session")
 def binaries() -> ControlPlaneBinaries:
     """The control plane's programs; nothing is built here, as nobody would see the progress."""
     try:

@@ -1,5 +1,6 @@
 """GPUs, who has them, and the text that dcgm-exporter prints for a node of them."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -178,9 +179,9 @@ def _workload(binding: Binding | None, spelling: Spelling) -> Mapping[str, str]:
 
 
 def _number(value: float, field: Field) -> str:
-    if value != value or abs(value) == float("inf"):  # noqa: PLR0124 - NaN is not itself
-        return str(value)
-    return f"{value:.{field.decimals}f}"
+    if math.isfinite(value):
+        return f"{value:.{field.decimals}f}"
+    return "NaN" if math.isnan(value) else f"{value:+.0f}".title()
 
 
 def _uuid(number: int) -> str:

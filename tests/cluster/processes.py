@@ -37,7 +37,7 @@ async def until(condition: Condition, *, what: str, seconds: float) -> None:
 def bound_to_us(command: Sequence[str | Path]) -> list[str]:
     """The command, made to end when we do where the system offers that."""
     setpriv = shutil.which("setpriv")
-    guard = [setpriv, "--pdeathsig", "TERM", "--"] if setpriv else []
+    guard = [setpriv, "--pdeathsig", "KILL", "--"] if setpriv else []
     return [*guard, *map(str, command)]
 
 
