@@ -32,8 +32,9 @@ class Rule:
     metrics_query: Template
 
     def __str__(self) -> str:
-        """Give `FILE:LINE: rule N`, as messages name it."""
-        return f"{self.file}:{self.line}: rule {self.number}"
+        """Give `FILE:LINE: rule N`, as messages name it; a built-in rule has no line."""
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: rule {self.number}"
 
     def metric_name(self, series: str) -> str | None:
         """Give the metric's name for a series, None when the rule does not take it."""
