@@ -1,0 +1,151 @@
+"""What is offered: which metric, on which kind of object, from which series by which rule."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from adapter.engine.labels import Binding, bindings_of
+from adapter.model.kinds import Kinds
+from adapter.model.objects import Resource
+from adapter.rules.matchers import Matcher
+from adapter.rules.promql import Spread, keeps_unit, spread, window
+from adapter.rules.rule import Rule
+
+_NARROW_FIRST = (Spread.REQUEST, Spread.NAMESPACE, Spread.CLUSTER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """One metric on one kind of object.
+
+    `bindings` are the labels that name the object, preferred first, at least one. `spread` tells
+    how many objects one query may serve, by the narrowest of the bindings. `window` is the range
+    in the query in seconds, None for an instant one. `keeps_unit` says that the query's values
+    are the series' own, so that what is impossible for the series is impossible for them.
+    """
+
+    metric: str
+    resource: Resource
+    rule: Rule
+    series: str
+    bindings: tuple[Binding, ...]
+    spread: Spread
+    window: int | None = None
+    keeps_unit: bool = False
+
+
+class Catalogue:
+    """An immutable set of offers, found by kind and metric; replaced whole by discovery.
+
+    Of two offers for the same kind and metric the later counts. `failed` are the rules whose
+    series could not be discovered in the last pass; what they offered before may still be here.
+    """
+
+    def __init__(self, offers: Iterable[Offer] = (), failed: Iterable[Rule] = ()) -> None:
+        """Index `offers`, given in the order of their rules."""
+        self._by_key = {(offer.resource.qualified, offer.metric): offer for offer in offers}
+        self._offers = tuple(self._by_key[key] for key in sorted(self._by_key))
+        self._metrics = frozenset(offer.metric for offer in self._offers)
+        self.failed = tuple(failed)
+
+    @property
+    def offers(self) -> tuple[Offer, ...]:
+        """Give every offer, ordered by kind and metric."""
+        return self._offers
+
+    def find(self, resource: Resource, metric: str) -> Offer | None:
+        """Give the offer of `metric` on `resource`, None when there is none."""
+        return self._by_key.get((resource.qualified, metric))
+
+    def metrics_for(self, resource: Resource) -> tuple[str, ...]:
+        """Give the names of the metrics offered on `resource`, sorted."""
+        return tuple(o.metric for o in self._offers if o.resource.qualified == resource.qualified)
+
+    def known(self, metric: str) -> bool:
+        """Tell whether `metric` is offered on any kind."""
+        return metric in self._metrics
+
+
+def offers_of(
+    rule: Rule, names_by_label: Mapping[str, Collection[str]], kinds: Kinds
+) -> list[Offer]:
+    """Give what `rule` offers when each label is carried by the series names that stand with it.
+
+    A series name that the rule does not name, and a namespaced kind without a label for its
+    namespace, give nothing. Of several series names under one metric name the last in sorted
+    order counts.
+    """
+    found: dict[tuple[str, str], Offer] = {}
+    for series in _names(names_by_label):
+        for offer in _offers_of_series(rule, series, names_by_label, kinds):
+            found[offer.resource.qualified, offer.metric] = offer
+    return list(found.values())
+
+
+def _offers_of_series(
+    rule: Rule, series: str, names_by_label: Mapping[str, Collection[str]], kinds: Kinds
+) -> Iterator[Offer]:
+    metric = rule.metric_name(series)
+    if not metric:
+        return
+    present = sorted(label for label, names in names_by_label.items() if series in names)
+    for resource in _resources(rule, present, kinds):
+        if bindings := bindings_of(rule, resource, present, kinds):
+            yield _offer(rule, series, metric, resource, bindings)
+
+
+def _resources(rule: Rule, labels: Iterable[str], kinds: Kinds) -> list[Resource]:
+    meant = (rule.resource_of(label, kinds) for label in labels)
+    return list(dict.fromkeys(resource for resource in meant if resource))
+
+
+def _offer(
+    rule: Rule, series: str, metric: str, resource: Resource, bindings: tuple[Binding, ...]
+) -> Offer:
+    spreads = {spread(rule, series, one.object_label, one.namespace_label) for one in bindings}
+    query = _example(rule, series, bindings[0])
+    return Offer(
+        metric=metric,
+        resource=resource,
+        rule=rule,
+        series=series,
+        bindings=bindings,
+        spread=next(width for width in _NARROW_FIRST if width in spreads),
+        window=window(query) if query else None,
+        keeps_unit=bool(query) and keeps_unit(query),
+    )
+
+
+def _example(rule: Rule, series: str, binding: Binding) -> str:
+    matchers = [Matcher(binding.object_label, "=", "x")]
+    if binding.namespace_label:
+        matchers.insert(0, Matcher(binding.namespace_label, "=", "x"))
+    try:
+        return rule.render(series, matchers, (binding.object_label,))
+    except ValueError:
+        # Still offered: whoever asks for it is told what is wrong with the rule.
+        return ""
+
+
+def shared_names(rule: Rule, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Give the metric names under which `rule` serves several series names, with those, sorted."""
+    by_metric: dict[str, list[str]] = {}
+    for series in sorted(set(names)):
+        if metric := rule.metric_name(series):
+            by_metric.setdefault(metric, []).append(series)
+    return {metric: tuple(series) for metric, series in by_metric.items() if len(series) > 1}
+
+
+def replaced(offers: Iterable[Offer]) -> list[tuple[Offer, Offer]]:
+    """Give each offer that a later rule's replaces, with that one: (not served, served)."""
+    pairs = []
+    latest: dict[tuple[str, str], Offer] = {}
+    for offer in offers:
+        key = (offer.resource.qualified, offer.metric)
+        if key in latest:
+            pairs.append((latest[key], offer))
+        latest[key] = offer
+    return pairs
+
+
+def _names(names_by_label: Mapping[str, Collection[str]]) -> list[str]:
+    return sorted({name for names in names_by_label.values() for name in names})

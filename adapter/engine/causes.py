@@ -1,0 +1,90 @@
+"""Why a sample is left out before it becomes a value."""
+
+from collections.abc import Callable, Mapping
+from enum import IntEnum
+
+from adapter.engine.catalogue import Offer
+from adapter.engine.labels import Binding
+from adapter.model.kinds import NAMESPACES, PODS
+from adapter.model.objects import ObjectRef, Sample
+from adapter.model.quantity import LARGEST_MILLI
+from adapter.rules.dcgm import field_of, is_blank, names_exporter
+
+_LARGEST = LARGEST_MILLI / 1000
+
+
+class Cause(IntEnum):
+    """Causes in the order in which they are told when an object's samples have several."""
+
+    NAN = 1
+    INFINITE = 2
+    BLANK = 3
+    OUT_OF_RANGE = 4
+    TOO_LARGE = 5
+    NOT_ALIVE = 6
+    EXPORTER = 7
+
+    @property
+    def label(self) -> str:
+        """Give the name under which it is counted."""
+        return self.name.lower()
+
+
+_WORDS = {
+    Cause.NAN: "its value is NaN",
+    Cause.INFINITE: "its value is infinite",
+    Cause.BLANK: "its value is a DCGM blank value",
+    Cause.TOO_LARGE: "its value is larger than a quantity can hold",
+    Cause.NOT_ALIVE: "its series are of a pod that ended, moved or had this name before",
+    Cause.EXPORTER: "its series name the exporter's own pod, not a workload",
+}
+
+
+class Causes:
+    """Judges the samples of one offer."""
+
+    def __init__(self, offer: Offer, alive: Callable[[ObjectRef, Mapping[str, str]], bool]) -> None:
+        """Look up once what holds for every sample of `offer`."""
+        self._series = offer.series
+        self._field = field_of(offer.series) if offer.keeps_unit else None
+        self._guards_blanks = offer.keeps_unit and _is_dcgm(offer.series)
+        self._alive = alive if offer.resource.qualified == PODS.qualified else None
+        # Where Prometheus keeps the target's labels these are the exporter's, for idle GPUs too.
+        plain = {PODS.qualified: PODS.singular, NAMESPACES.qualified: NAMESPACES.singular}
+        owned = plain.get(offer.resource.qualified) if _is_dcgm(offer.series) else None
+        self._exporter_label = owned
+
+    def of(self, ref: ObjectRef, sample: Sample, binding: Binding) -> Cause | None:
+        """Give why `sample`, found by `binding`, cannot count for `ref`, None when it can."""
+        if binding.object_label == self._exporter_label and names_exporter(sample.labels):
+            return Cause.EXPORTER
+        if self._alive and not self._alive(ref, sample.labels):
+            return Cause.NOT_ALIVE
+        return self.of_value(sample.value)
+
+    def of_value(self, value: float) -> Cause | None:
+        """Give why `value` is no measurement, None when it can be one."""
+        if value != value:  # noqa: PLR0124  (NaN alone differs from itself)
+            return Cause.NAN
+        if value in {float("inf"), float("-inf")}:
+            return Cause.INFINITE
+        if self._guards_blanks and is_blank(value, self._field):
+            return Cause.BLANK
+        if self._field and not self._field.low <= value <= self._field.high:
+            return Cause.OUT_OF_RANGE
+        return Cause.TOO_LARGE if self.too_large(value) else None
+
+    def too_large(self, value: float) -> bool:
+        """Tell whether no quantity can hold `value`."""
+        return abs(value) >= _LARGEST
+
+    def words(self, cause: Cause) -> str:
+        """Give the cause as the end of a sentence; no numbers that change."""
+        if cause is not Cause.OUT_OF_RANGE or self._field is None:
+            return _WORDS.get(cause, "its value is impossible")
+        bounds = f"{self._field.low:g} to {self._field.high:g}"
+        return f"its value is outside the possible range of {self._series} ({bounds})"
+
+
+def _is_dcgm(series: str) -> bool:
+    return series.startswith("DCGM_")
