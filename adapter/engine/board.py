@@ -155,8 +155,7 @@ class Board:
             return await self._evaluate(question, scopes)
         except AdapterError as error:
             return error
-        except Exception:
-            # A fault in here must not end the program: others are served, this asker is told.
+        except Exception:  # noqa: BLE001  (a fault in here ends no other metric; the asker is told)
             _log.exception("evaluation raised", extra={"metric": question.offer.metric})
             return InternalError("the evaluation raised an error of this program, see its log")
 
