@@ -1,0 +1,123 @@
+"""The first part: the adapter and Prometheus alone, no cluster; values read as kube-apiserver does."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from certs.authority import Authority
+from demo.load import Replayed
+from demo.monitoring import monitored
+from demo.rows import Row
+from demo.screen import Screen
+from tests.cluster.adapter import AdapterProcess
+from tests.cluster.errors import HarnessError
+from tests.cluster.fleet import Binding, Fleet, Slot, uniform_fleet
+from tests.cluster.pki import FRONT_PROXY, Credentials, kubeconfig, write_private
+from tests.cluster.ports import free_port
+
+ROOT = "/apis/custom.metrics.k8s.io/v1beta2"
+USER = {"X-Remote-User": "demo", "X-Remote-Group": "system:masters"}
+WORKLOADS = {
+    Slot(node="gpu-node-1", index=0): ("rayexperiment", "ray-worker-a", "matmul"),
+    Slot(node="gpu-node-1", index=1): ("rayexperiment", "ray-worker-b", "light"),
+    Slot(node="gpu-node-2", index=0): ("training", "resnet-0", "bursts"),
+}
+PATHS = (
+    "namespaces/rayexperiment/pods/ray-worker-a/DEV_GPU_UTIL_current",
+    "namespaces/rayexperiment/pods/ray-worker-b/DEV_GPU_UTIL_current",
+    "namespaces/training/pods/resnet-0/DEV_GPU_UTIL_over_time",
+    "namespaces/training/pods/resnet-0/DEV_FB_USED_current",
+    "nodes/gpu-node-1/DEV_POWER_USAGE_current",
+    "nodes/gpu-node-2/DEV_GPU_TEMP_current",
+    "namespaces/rayexperiment/metrics/DEV_GPU_UTIL_current",
+)
+HEAD = ("object", "metric", "value", "as of", f"GET {ROOT}/...")
+FIRST_VALUE_SECONDS = 40
+POLL_SECONDS = 0.2
+
+
+async def show_values(program: Path, folder: Path, screen: Screen) -> None:
+    """Start everything, print a table of values, stop everything.
+
+    Raises HarnessError with the server's last words when no value comes.
+    """
+    load = Replayed(phase_of=_phase_of, clock=time.monotonic)
+    async with (
+        monitored(fleet=_fleet(), load=load, program=program, folder=folder) as prometheus,
+        _standalone(folder, prometheus.url) as http,
+    ):
+        answers = [await _first(http, path) for path in PATHS]
+    rows = [
+        _row(path, item)
+        for path, answer in zip(PATHS, answers, strict=True)
+        for item in answer["items"]
+    ]
+    screen.grid(HEAD, rows)
+
+
+def _fleet() -> Fleet:
+    bindings = {
+        slot: Binding(namespace=namespace, pod=pod, container="main")
+        for slot, (namespace, pod, _) in WORKLOADS.items()
+    }
+    bare = uniform_fleet({"gpu-node-1": 2, "gpu-node-2": 2})
+    return Fleet(gpus=bare.gpus, bindings=bindings)
+
+
+def _phase_of(workload: Binding) -> str:
+    phases = {pod: phase for _, pod, phase in WORKLOADS.values()}
+    return phases[workload.pod]
+
+
+@asynccontextmanager
+async def _standalone(folder: Path, prometheus_url: str) -> AsyncIterator[httpx.AsyncClient]:
+    """An adapter whose kubeconfig leads nowhere, and a client with the front proxy's certificate."""
+    front_proxy = Authority.create("front-proxy-ca")
+    ca_file, _ = front_proxy.write(folder, "front-proxy-ca")
+    certificate, key = front_proxy.issue_client(FRONT_PROXY).write(folder, FRONT_PROXY)
+    adapter = AdapterProcess(
+        folder=folder / "adapter",
+        kubeconfig=_kubeconfig_to_nowhere(folder),
+        prometheus_url=prometheus_url,
+        flags=(
+            "--authentication-skip-lookup",
+            f"--requestheader-client-ca-file={ca_file}",
+            "--freshness=1s",
+            "--shutdown-delay=0s",
+        ),
+        ready_path="/livez",
+    )
+    async with adapter, adapter.client(Credentials(certificate=certificate, key=key)) as http:
+        yield http
+
+
+def _kubeconfig_to_nowhere(folder: Path) -> Path:
+    authority = Authority.create("cluster-ca")
+    server = f"https://127.0.0.1:{free_port()}"
+    text = kubeconfig(server=server, authority=authority, pair=authority.issue_client("adapter"))
+    return write_private(folder / "nowhere.kubeconfig", text)
+
+
+async def _first(http: httpx.AsyncClient, path: str) -> Mapping[str, Any]:
+    """The first answer with a value: Prometheus has to scrape, and the adapter to discover."""
+    end = time.monotonic() + FIRST_VALUE_SECONDS
+    while True:
+        answer = await http.get(f"{ROOT}/{path}", headers=USER)
+        if answer.is_success:
+            found: Mapping[str, Any] = answer.json()
+            return found
+        if time.monotonic() > end:
+            raise HarnessError(f"{path}: {answer.status_code} {answer.text.strip()}")
+        await asyncio.sleep(POLL_SECONDS)
+
+
+def _row(path: str, item: Mapping[str, Any]) -> Row:
+    described, metric = item["describedObject"], item["metric"]["name"]
+    where = f" in {described['namespace']}" if described.get("namespace") else ""
+    name = f"{described['kind']} {described['name']}{where}"
+    return (name, metric, item["value"], item["timestamp"][11:19], f".../{path}")
