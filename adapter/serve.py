@@ -1,0 +1,304 @@
+"""The composition root: makes each part, hands it what it needs, runs all, stops in reverse."""
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+
+import uvicorn
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp
+
+from adapter.api.app import create_app
+from adapter.api.gate import Gate
+from adapter.api.health import Check, Health
+from adapter.api.protocol import PeerCertificateProtocol
+from adapter.api.values import Values
+from adapter.engine.board import Board
+from adapter.engine.clock import SystemClock
+from adapter.engine.discovery import Discovery
+from adapter.engine.life import Life
+from adapter.errors import InputError, Problem
+from adapter.model.identity import FrontProxy
+from adapter.rules.config import RulesFile
+from adapter.security.authentication import Authenticator
+from adapter.security.authorization import Authorizer
+from adapter.security.tls import ServingCertificate
+from adapter.settings import AuthenticationSettings, Settings
+from adapter.sources.front_proxy import FrontProxyWatch
+from adapter.sources.kinds import KindsRefresh
+from adapter.sources.kube import KubeApi
+from adapter.sources.objects import Objects
+from adapter.sources.pods import PodWatch
+from adapter.sources.prometheus import Prometheus
+from adapter.sources.reviews import Reviews
+from adapter.telemetry import Telemetry
+
+NAME = "gpu-metrics-adapter"
+# kube-apiserver keeps idle connections for 90 s: it, not we, closes them, or it meets a closed one.
+_KEEP_ALIVE = 120
+_DRAIN = 30
+_PAUSE_AFTER_FAULT = 1.0
+_KINDS_EVERY = 60.0
+_log = logging.getLogger(__name__)
+
+Loop = Callable[[], Awaitable[None]]
+
+
+async def serve(settings: Settings, rules: RulesFile) -> None:
+    """Serve until SIGTERM or SIGINT, then finish what is in flight.
+
+    Raises InputError when a file or address that the settings name cannot be used.
+    """
+    async with AsyncExitStack() as stack:
+        server = await _compose(stack, _with_url(settings, rules), rules)
+        sockets = [_listening(settings)]
+        with _stopping() as stop:
+            async with asyncio.TaskGroup() as tasks:
+                running = [tasks.create_task(_kept_up(n, run)) for n, run in server.loops.items()]
+                serving = tasks.create_task(server.http.serve(sockets))
+                _log.info("serving", extra={"port": sockets[0].getsockname()[1]})
+                await stop.wait()
+                server.stopping.set()
+                _log.info("stopping", extra={"delay": settings.serving.shutdown_delay})
+                await asyncio.sleep(settings.serving.shutdown_delay)
+                server.http.should_exit = True
+                await serving
+                for task in running:
+                    task.cancel()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Composed:
+    http: uvicorn.Server
+    loops: Mapping[str, Loop]
+    stopping: asyncio.Event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Cluster:
+    pods: PodWatch
+    kinds: KindsRefresh
+    objects: Objects
+    proxies: FrontProxyWatch
+    tokens: Reviews
+    access: Reviews
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Engine:
+    discovery: Discovery
+    board: Board
+
+
+async def _compose(stack: AsyncExitStack, settings: Settings, rules: RulesFile) -> _Composed:
+    telemetry, stopping = Telemetry(), asyncio.Event()
+    cluster = await _cluster(stack, settings, telemetry)
+    believed = _believed(settings.authentication, cluster.proxies)
+    certificate = ServingCertificate(settings.serving, believed)
+    engine = _engine(stack, settings, rules, cluster, telemetry)
+    checks: dict[str, Check] = {
+        "serving-certificate": lambda: certificate.loaded,
+        "requestheader": lambda: _proxies_known(settings.authentication, cluster.proxies),
+        "pods": lambda: cluster.pods.inventory.synced,
+        "discovery": lambda: engine.discovery.settled,
+        "shutdown": lambda: not stopping.is_set(),
+    }
+    gate = Middleware(
+        Gate,
+        Authenticator(believed, cluster.tokens, ttl=settings.authentication.token_ttl),
+        Authorizer(cluster.access, settings.authorization),
+        settings.authorization.always_allow_paths,
+    )
+    app = _app(cluster, engine, telemetry, Health(live={}, ready=checks), gate)
+    loops = {
+        "kinds": cluster.kinds.run,
+        "pods": cluster.pods.run,
+        "discovery": engine.discovery.run,
+        "board": engine.board.run,
+        **({} if settings.authentication.skip_lookup else {"front-proxy": cluster.proxies.run}),
+    }
+    return _Composed(http=_http(app, certificate), loops=loops, stopping=stopping)
+
+
+async def _cluster(stack: AsyncExitStack, settings: Settings, telemetry: Telemetry) -> _Cluster:
+    lister = await _connected(stack, settings.lister_kubeconfig)
+    judge = await _connected(stack, settings.authentication.kubeconfig)
+    arbiter = await _connected(stack, settings.authorization.kubeconfig)
+    pods = PodWatch(lister, telemetry)
+    return _Cluster(
+        pods=pods,
+        kinds=KindsRefresh(lister, _KINDS_EVERY),
+        objects=Objects(lister, pods.inventory),
+        proxies=FrontProxyWatch(judge),
+        tokens=Reviews(judge, telemetry),
+        access=Reviews(arbiter, telemetry),
+    )
+
+
+async def _connected(stack: AsyncExitStack, kubeconfig: Path | None) -> KubeApi:
+    api = await KubeApi.connect(kubeconfig)
+    stack.push_async_callback(api.aclose)
+    return api
+
+
+def _engine(
+    stack: AsyncExitStack,
+    settings: Settings,
+    rules: RulesFile,
+    cluster: _Cluster,
+    telemetry: Telemetry,
+) -> _Engine:
+    prometheus, clock = Prometheus(settings.prometheus, telemetry), SystemClock()
+    stack.push_async_callback(prometheus.aclose)
+    inventory = cluster.pods.inventory
+    life = Life(
+        pod=inventory.get,
+        node_names=lambda: inventory.node_names,
+        synced=lambda: inventory.synced,
+    )
+    return _Engine(
+        discovery=Discovery(
+            rules.rules,
+            prometheus,
+            lambda: cluster.kinds.current,
+            settings.discovery,
+            telemetry,
+            clock,
+        ),
+        board=Board(prometheus, settings.reading, telemetry, clock, life.alive),
+    )
+
+
+def _app(
+    cluster: _Cluster, engine: _Engine, telemetry: Telemetry, health: Health, gate: Middleware
+) -> ASGIApp:
+    values = Values(
+        catalogue=lambda: engine.discovery.catalogue,
+        board=engine.board,
+        objects=cluster.objects,
+        kinds=lambda: cluster.kinds.current,
+        discovered=lambda: engine.discovery.succeeded,
+    )
+    return create_app(
+        values=values,
+        catalogue=lambda: engine.discovery.catalogue,
+        health=health,
+        telemetry=telemetry,
+        version=version(NAME),
+        middleware=[gate],
+    )
+
+
+def _believed(
+    settings: AuthenticationSettings, proxies: FrontProxyWatch
+) -> Callable[[], FrontProxy | None]:
+    """Give whose word counts: the flags' when they name an authority, else the cluster's."""
+    if settings.requestheader_ca_file is None:
+        return lambda: proxies.current
+    told = FrontProxy(
+        ca_pem=_read(settings.requestheader_ca_file, "--requestheader-client-ca-file"),
+        allowed_names=settings.requestheader_allowed_names,
+        username_headers=_lower(settings.requestheader_username_headers),
+        group_headers=_lower(settings.requestheader_group_headers),
+        extra_prefixes=_lower(settings.requestheader_extra_prefixes),
+    )
+    return lambda: told
+
+
+def _proxies_known(settings: AuthenticationSettings, proxies: FrontProxyWatch) -> bool:
+    told = settings.requestheader_ca_file is not None or settings.skip_lookup
+    return told or settings.tolerate_lookup_failure or proxies.read
+
+
+def _lower(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name.lower() for name in names)
+
+
+def _with_url(settings: Settings, rules: RulesFile) -> Settings:
+    """Take Prometheus's address from Helm values, unless a flag gives one."""
+    if settings.prometheus_url_given or rules.prometheus_url is None:
+        return settings
+    return replace(settings, prometheus=replace(settings.prometheus, url=rules.prometheus_url))
+
+
+class _Http(uvicorn.Server):
+    """uvicorn without its own handling of signals, which would skip the delay before the stop."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave the signals to `serve`."""
+        yield
+
+
+def _http(app: ASGIApp, certificate: ServingCertificate) -> uvicorn.Server:
+    config = uvicorn.Config(
+        app,
+        http=PeerCertificateProtocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=_KEEP_ALIVE,
+        timeout_graceful_shutdown=_DRAIN,
+        ssl_context_factory=lambda _config, _default: certificate.context,
+    )
+    return _Http(config)
+
+
+def _listening(settings: Settings) -> socket.socket:
+    address = (settings.serving.bind_address, settings.serving.port)
+    family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+    try:
+        return socket.create_server(address, family=family, backlog=1024)
+    except OSError as error:
+        fault = f"cannot listen on {address[0]} port {address[1]}: {error.strerror or error}"
+        cure = "give a free port with --secure-port and an address of this host's"
+        raise InputError([Problem(file="command line", fault=fault, cure=cure)]) from error
+
+
+def _read(path: Path, flag: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        fault = f"{flag}={path} cannot be read: {error.strerror or error}"
+        raise InputError(
+            [Problem(file="command line", fault=fault, cure="give a file that is there")]
+        ) from error
+
+
+@contextmanager
+def _stopping() -> Iterator[asyncio.Event]:
+    """Give an event that SIGTERM and SIGINT set; a second signal ends the process at once."""
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+
+    def ask() -> None:
+        if stop.is_set():
+            os._exit(1)
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, ask)
+    try:
+        yield stop
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+
+
+async def _kept_up(name: str, run: Loop) -> None:
+    """Run a loop for ever: a fault that nobody foresaw is logged, and it starts again."""
+    while True:
+        try:
+            await run()
+        except Exception:  # noqa: BLE001  (nothing else stops working)
+            _log.exception("loop failed", extra={"loop": name})
+        await asyncio.sleep(_PAUSE_AFTER_FAULT)
