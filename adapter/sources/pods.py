@@ -27,6 +27,7 @@ class Inventory:
         self.synced = False
         self._pods: dict[str, dict[str, Pod]] = {}
         self._sorted: dict[str, tuple[Pod, ...]] = {}
+        self._nodes: frozenset[str] | None = frozenset()
         self._change = asyncio.Event()
 
     def get(self, namespace: str, name: str) -> Pod | None:
@@ -49,6 +50,13 @@ class Inventory:
     def __len__(self) -> int:
         """Give the number of living pods."""
         return sum(len(pods) for pods in self._pods.values())
+
+    @property
+    def node_names(self) -> frozenset[str]:
+        """Give the nodes that living pods run on."""
+        if self._nodes is None:
+            self._nodes = frozenset(pod.node for pod in self.all() if pod.node)
+        return self._nodes
 
     async def changed(self) -> None:
         """Wait for the next change."""
@@ -79,6 +87,7 @@ class Inventory:
         self._tell()
 
     def _tell(self) -> None:
+        self._nodes = None
         change, self._change = self._change, asyncio.Event()
         change.set()
 
