@@ -6,7 +6,6 @@ fetches and builds what is missing, with progress; `--print` says where they are
 """
 
 import argparse
-import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pathlib import Path
 from tests.cluster.building import ETCD, KUBERNETES, GoModule, built
 from tests.cluster.debian import missing_prometheus, prometheus_program, ready_prometheus
 from tests.cluster.errors import HarnessError, MissingToolError
+from tests.cluster.interrupts import run_cleanly
 from tests.cluster.place import Place, Say
 
 BUILD_LINE = "python -m tests.cluster.binaries"
@@ -101,22 +101,24 @@ async def _prepare(only: str | None, place: Place, say: Say) -> list[str]:
     return lines
 
 
+async def _main(*, only: str | None, show: bool) -> int:
+    try:
+        lines = await _prepare(only, Place.here(), _say)
+    except HarnessError as error:
+        _say(f"error: {error}")
+        return 1
+    if show:
+        sys.stdout.write("\n".join(lines) + "\n")
+    return 0
+
+
 def main(arguments: Sequence[str]) -> int:
     """The command; 0 when everything is there, 1 with one line saying what is missing."""
     parser = argparse.ArgumentParser(prog=BUILD_LINE, description="Fetch and build the programs")
     parser.add_argument("--only", choices=["prometheus", "control-plane"])
     parser.add_argument("--print", action="store_true", help="print the paths, as variables")
     options = parser.parse_args(arguments)
-    try:
-        lines = asyncio.run(_prepare(options.only, Place.here(), _say))
-    except HarnessError as error:
-        _say(f"error: {error}")
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    if options.print:
-        sys.stdout.write("\n".join(lines) + "\n")
-    return 0
+    return run_cleanly(_main(only=options.only, show=options.print))
 
 
 def _say(line: str) -> None:

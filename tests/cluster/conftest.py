@@ -5,6 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.cluster.adapter import (
+    AdapterProcess,
+    adapter_kubeconfig,
+    grant,
+    register,
+    unregister,
+)
 from tests.cluster.binaries import (
     ControlPlaneBinaries,
     ready_control_plane,
@@ -21,6 +28,7 @@ from tests.cluster.textserver import TextServer
 
 HERE = Path(__file__).parent
 TIMEOUT_SECONDS = 180
+ADAPTER_FLAGS = ("--metrics-relist-interval=2s", "--metrics-max-age=1m", "--freshness=1s")
 NODES = {"gpu-node-1": 4, "gpu-node-2": 4}
 
 
@@ -91,3 +99,21 @@ async def prometheus(
         program=prometheus_program, folder=folder, targets=targets
     ) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+async def adapter(
+    plane: ControlPlane, prometheus: PrometheusServer, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[AdapterProcess]:
+    """The adapter with its built-in rules, registered; kube-apiserver forwards to it."""
+    await grant(plane)
+    running = AdapterProcess(
+        folder=tmp_path_factory.mktemp("adapter"),
+        kubeconfig=adapter_kubeconfig(plane),
+        prometheus_url=prometheus.url,
+        flags=ADAPTER_FLAGS,
+    )
+    async with running:
+        await register(plane, running)
+        yield running
+        await unregister(plane)
