@@ -70,7 +70,7 @@ class Authority:
         if loaded.public_key() != key.public_key():
             raise CertificateError(f"{private_key} is not the key of {certificate}")
         if not is_authority(loaded):
-            raise CertificateError(f"{certificate} is no authority's certificate: it says CA:FALSE")
+            raise CertificateError(f"{certificate} is no authority's certificate: it lacks CA:TRUE")
         return cls(certificate=loaded, private_key=key)
 
     @property
