@@ -131,16 +131,13 @@ class KubeApi:
 
     async def _send(self, request: _Request) -> aiohttp.ClientResponse:
         with _translated():
-            headers = {"Accept": request.accept, **await self._credentials()}
+            headers = {"Accept": request.accept}
+            if bearer := await kube_config.authorization(self._configuration):
+                headers["Authorization"] = bearer
             answer = await self._rest.request(
                 request.method, request.url, headers, request.body, _request_timeout=request.limits
             )
             return answer.response
-
-    async def _credentials(self) -> dict[str, str]:
-        settings = await self._configuration.auth_settings()
-        bearer = settings.get("BearerToken")
-        return {"Authorization": str(bearer["value"]).strip()} if bearer else {}
 
     async def _renew(self) -> None:
         try:

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import httpx
 
-from adapter.errors import EndpointMissing, PrometheusDown, SourceError
+from adapter.errors import EndpointMissing, InputError, PrometheusDown, SourceError
 from adapter.model.objects import Sample
 from adapter.settings import PrometheusSettings
 from adapter.sources import prometheus_answers as answers
@@ -116,12 +116,12 @@ class Prometheus:
         except (TimeoutError, httpx.TimeoutException) as error:
             message = f"Prometheus did not answer within {self._settings.timeout:g} s"
             raise PrometheusDown(message) from error
-        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, InputError, OSError, ValueError) as error:
             message = f"Prometheus cannot be reached: {_cause(error)}"
             raise PrometheusDown(message) from error
 
     async def _send(self, path: str, fields: Fields) -> httpx.Response:
-        url, headers = self._address.at(path), self._access.headers()
+        url, headers = self._address.at(path), await self._access.headers()
         if self._verb(path, fields) == "GET":
             return await self._client.get(url.copy_merge_params(fields), headers=headers)
         return await self._client.post(url, headers=headers, data=dict(fields))

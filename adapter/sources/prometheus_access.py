@@ -11,6 +11,7 @@ import httpx
 
 from adapter.errors import InputError, Problem
 from adapter.settings import PrometheusSettings
+from adapter.sources import kube_config
 from adapter.sources.files import Changes
 
 log = logging.getLogger(__name__)
@@ -72,35 +73,49 @@ class Access:
         self._settings = in_cluster(settings)
         self._basic = address(settings.url).basic
         self._token = ""
+        self._borrowed = ""
+        self._borrows = self._settings.auth_config is not None and not settings.ca_file
         self._pair = _pair(self._settings)
         self._token_changes = Changes(*filter(None, [self._settings.token_file]))
         self._pair_changes = Changes(*self._pair or ())
         problems: list[Problem] = []
         self.context = _context(self._settings.ca_file, problems)
+        _try(problems, "--prometheus-auth-config", self._settings.auth_config, lambda: None)
         _try(problems, "--prometheus-token-file", self._settings.token_file, self._read_token)
         pair_file = self._pair[0] if self._pair else None
         _try(problems, "--prometheus-client-tls-cert-file", pair_file, self._load_pair)
         if problems:
             raise InputError(problems)
 
-    def headers(self) -> list[tuple[str, str]]:
+    async def headers(self) -> list[tuple[str, str]]:
         """Give the headers for the next request, after a look at the files.
 
-        A header of that name given by flag wins, then the token, then the URL's user-info.
+        An Authorization header given by flag wins, then the token, then the kubeconfig's, then the
+        URL's user-info. Raises InputError when the kubeconfig cannot be used.
         """
         self._refresh()
+        await self._borrow()
         given = list(self._settings.headers)
         if any(name.lower() == "authorization" for name, _ in given):
             return given
-        authorization = f"Bearer {self._token}" if self._token else self._basic
+        token = f"Bearer {self._token}" if self._token else ""
+        authorization = token or self._borrowed or self._basic
         return [*given, ("Authorization", authorization)] if authorization else given
 
     def renew(self) -> bool:
-        """Read the token again after a 401; tell whether there is one to try again with."""
-        if self._settings.token_file is None:
-            return False
+        """Read the credentials again after a 401; tell whether there are any to try again with."""
         self._token_changes.forget()
-        return True
+        self._borrows = bool(self._borrowed)
+        return self._borrows or self._settings.token_file is not None
+
+    async def _borrow(self) -> None:
+        file = self._settings.auth_config
+        if file is None or not self._borrows:
+            return
+        configuration = await kube_config.load(file)
+        self._borrowed = await kube_config.authorization(configuration)
+        kube_config.trust(configuration, self.context)
+        self._borrows = False
 
     def _refresh(self) -> None:
         try:
