@@ -84,7 +84,7 @@ class Rule:
         )
         query = self.metrics_query.render(variables)
         if not query.strip():
-            msg = f"{self}: the query for {series} is empty"
+            msg = f"the query for {series} is empty"
             raise ValueError(msg)
         return query
 

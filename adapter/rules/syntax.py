@@ -44,45 +44,14 @@ Operand = Field | Literal
 Expression = Field | Literal | Index
 Node = Text | Field | Literal | Index
 
-_KEYWORDS = frozenset(
-    [
-        "if",
-        "else",
-        "end",
-        "range",
-        "with",
-        "define",
-        "template",
-        "block",
-        "break",
-        "continue",
-        "nil",
-        "true",
-        "false",
-    ]
-)
-_FUNCTIONS = frozenset(
-    [
-        "and",
-        "or",
-        "not",
-        "len",
-        "slice",
-        "print",
-        "printf",
-        "println",
-        "html",
-        "js",
-        "urlquery",
-        "call",
-        "eq",
-        "ne",
-        "lt",
-        "le",
-        "gt",
-        "ge",
-    ]
-)
+_KEYWORDS_WORDS = """
+    if else end range with define template block break continue nil true false
+"""
+_KEYWORDS = frozenset(_KEYWORDS_WORDS.split())
+_FUNCTIONS_WORDS = """
+    and or not len slice print printf println html js urlquery call eq ne lt le gt ge
+"""
+_FUNCTIONS = frozenset(_FUNCTIONS_WORDS.split())
 _ESCAPE = re.compile(
     r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})|(.))", re.DOTALL
 )
