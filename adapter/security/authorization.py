@@ -46,8 +46,9 @@ def access_of(method: str, path: str) -> Access:
     if len(parts) < 4 or parts[0] != "apis":
         return PathAccess(verb=method.lower(), path=path)
     _, group, version, *rest = parts
-    namespace = rest[1] if rest[0] == "namespaces" and len(rest) > 1 else ""
-    if namespace and len(rest) > 2 and rest[2] not in _NAMESPACE_SUBRESOURCES:
+    in_namespace = rest[0] == "namespaces" and len(rest) > 1
+    namespace = rest[1] if in_namespace else ""
+    if in_namespace and len(rest) > 2 and rest[2] not in _NAMESPACE_SUBRESOURCES:
         rest = rest[2:]
     resource, name, subresource, *_ = (*rest, "", "")
     verb = _VERBS.get(method, "")
