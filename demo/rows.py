@@ -5,8 +5,15 @@ from dataclasses import dataclass, field
 
 from demo.seen import Seen
 
-HEAD = ("time", "load", "GPU use of each worker, %", "HPA value/target", "replicas", "what happens")
-WIDTHS = (5, 4, 38, 16, 8, 0)
+HEAD = (
+    "time",
+    "load",
+    "GPU use of each worker, %",
+    "HPA value/target",
+    "running/wanted",
+    "what happens",
+)
+WIDTHS = (5, 4, 38, 16, 14, 0)
 QUIET_SECONDS = 5
 
 Row = tuple[str, ...]
@@ -22,7 +29,7 @@ def row(seen: Seen, words: str) -> Row:
         "on" if seen.load_on else "off",
         use or "-",
         f"{seen.current or '<unknown>'}/{seen.target}",
-        f"{seen.replicas} of {seen.desired}",
+        f"{seen.replicas}/{seen.desired}",
         words,
     )
 

@@ -11,7 +11,7 @@ def test_a_row_shows_time_load_use_value_target_and_replicas() -> None:
 
     cells = row(look, "2 workers run")
 
-    assert cells == ("1:07", "on", "p0 100  p1 97", "98500m/40", "2 of 4", "2 workers run")
+    assert cells == ("1:07", "on", "p0 100  p1 97", "98500m/40", "2/4", "2 workers run")
 
 
 def test_a_value_that_is_missing_is_unknown_and_not_zero() -> None:

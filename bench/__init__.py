@@ -1,0 +1,1 @@
+"""Figures of the adapter against their budgets, on a real control plane and a real Prometheus."""
