@@ -93,6 +93,7 @@ class Board:
                 while True:
                     tasks.start_soon(self._fly, await self._departures.get())
         finally:
+            self._departures = asyncio.Queue()
             for flight in list(self._flights.values()):
                 self._land(flight, _stopped(self._clock.monotonic()))
 
@@ -164,7 +165,8 @@ class Board:
         entry.flying_since = None
         entry.note(outcome)
         flight.outcome = outcome
-        self._flights.pop(entry.question, None)
+        if self._flights.get(entry.question) is flight:
+            del self._flights[entry.question]
         self._journal.note(entry.question, outcome)
         flight.landed.set()
 

@@ -49,12 +49,11 @@ class Discovery:
     start; after one in which a rule failed the next comes sooner, at first within a second.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0917  (made once, from parts of different types)
         self,
         rules: Sequence[Rule],
         prometheus: SeriesIndex,
         kinds: Callable[[], Kinds],
-        *,
         settings: DiscoverySettings,
         telemetry: Telemetry,
         clock: Clock,

@@ -1,0 +1,109 @@
+"""What rules offer, and how it is found."""
+
+from collections.abc import Collection, Mapping
+
+from adapter.engine.catalogue import Catalogue, Offer, offers_of, replaced, shared_names
+from adapter.engine.labels import Binding
+from adapter.model.kinds import NAMESPACES, NODES, PODS, Kinds
+from adapter.rules.dcgm import builtin_rules
+from adapter.rules.promql import Spread
+from adapter.rules.rule import Rule
+from tests.engine.parts import BY_POD, UNSPREADABLE, UTIL, builtin_offer, offer, rule
+
+LABELS = ("exported_pod", "exported_namespace", "Hostname")
+
+
+def offered(one: Rule, labels: Collection[str] = LABELS, series: str = UTIL) -> list[Offer]:
+    """Give what `one` offers for one series name."""
+    return offers_of(one, dict.fromkeys(labels, frozenset({series})), Kinds())
+
+
+def test_a_dcgm_series_is_offered_twice_on_pods_nodes_and_namespaces() -> None:
+    offers = [found for one in builtin_rules() for found in offered(one)]
+    assert {(found.resource.plural, found.metric) for found in offers} == {
+        ("pods", "DEV_GPU_UTIL_current"),
+        ("nodes", "DEV_GPU_UTIL_current"),
+        ("namespaces", "DEV_GPU_UTIL_current"),
+        ("pods", "DEV_GPU_UTIL_over_time"),
+        ("nodes", "DEV_GPU_UTIL_over_time"),
+        ("namespaces", "DEV_GPU_UTIL_over_time"),
+    }
+
+
+def test_the_range_of_the_query_is_the_window() -> None:
+    assert builtin_offer("DEV_GPU_UTIL_over_time", PODS, LABELS).window == 180
+    assert builtin_offer("DEV_GPU_UTIL_current", PODS, LABELS).window is None
+
+
+def test_a_series_is_offered_only_on_kinds_whose_label_it_carries() -> None:
+    names: Mapping[str, Collection[str]] = {"Hostname": {"a", "b"}, "exported_namespace": {"b"}}
+    one = rule(overrides=[("Hostname", "", "node"), ("exported_namespace", "", "namespace")])
+    offers = offers_of(one, names, Kinds())
+    assert {(found.series, found.resource) for found in offers} == {
+        ("a", NODES),
+        ("b", NODES),
+        ("b", NAMESPACES),
+    }
+
+
+def test_a_namespaces_own_label_is_its_object_label() -> None:
+    assert offer(resource=NAMESPACES).bindings == (Binding("exported_namespace", ""),)
+
+
+def test_a_series_that_the_rule_does_not_name_gives_nothing() -> None:
+    assert offered(rule(matches="^DCGM_FI_(.*)$", name="$1"), series="node_load1") == []
+
+
+def test_of_several_series_under_one_name_the_last_counts_and_all_are_told() -> None:
+    one = rule(name="gpu", matches=".*")
+    names = dict.fromkeys(LABELS, frozenset({"DCGM_B", "DCGM_C", "DCGM_A"}))
+    assert {found.series for found in offers_of(one, names, Kinds())} == {"DCGM_C"}
+    assert shared_names(one, names["Hostname"]) == {"gpu": ("DCGM_A", "DCGM_B", "DCGM_C")}
+
+
+def test_the_later_rule_counts_and_the_other_is_told() -> None:
+    first, second = (rule(number=number) for number in (1, 2))
+    offers = [*offered(first), *offered(second)]
+    found = Catalogue(offers).find(PODS, UTIL)
+    assert found is not None
+    assert found.rule is second
+    assert (offers[0], offers[2]) in replaced(offers)
+
+
+def test_a_metric_is_found_on_its_own_kind_only() -> None:
+    catalogue = Catalogue([offer()])
+    assert catalogue.find(PODS, UTIL) == offer(catalogue.offers[0].rule)
+    assert catalogue.find(NODES, UTIL) is None
+    assert catalogue.find(PODS, "other") is None
+    assert catalogue.known(UTIL)
+    assert not catalogue.known("other")
+
+
+def test_offers_and_metrics_come_in_one_order_whatever_the_rules_order() -> None:
+    one = rule()
+    mixed = [offer(one, series=name) for name in ("c", "a", "b")] + [offer(one, NAMESPACES)]
+    assert Catalogue(mixed).offers == Catalogue(reversed(mixed)).offers
+    assert Catalogue(mixed).metrics_for(PODS) == ("a", "b", "c")
+
+
+def test_a_query_spreads_as_far_as_the_narrowest_of_its_labels_allows() -> None:
+    assert offer().spread is Spread.CLUSTER
+    assert offer(rule(BY_POD)).spread is Spread.NAMESPACE
+    assert offer(rule(BY_POD), NAMESPACES).spread is Spread.CLUSTER
+    assert offer(rule(UNSPREADABLE)).spread is Spread.REQUEST
+
+
+def test_a_query_that_changes_the_values_does_not_keep_the_unit() -> None:
+    assert offer().keeps_unit
+    assert not offer(rule("rate(<<.Series>>{<<.LabelMatchers>>}[2m])")).keeps_unit
+
+
+def test_a_rule_whose_query_cannot_be_made_is_offered_so_that_askers_are_told() -> None:
+    broken = offer(rule("<<- /* nothing */ ->>"))
+    assert (broken.window, broken.spread) == (None, Spread.REQUEST)
+
+
+def test_offers_are_equal_by_value_and_rules_by_identity() -> None:
+    one = rule()
+    assert offer(one) == offer(one)
+    assert offer(one) != offer(rule())
