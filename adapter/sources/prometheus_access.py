@@ -79,7 +79,7 @@ class Access:
         self._token_changes = Changes(*filter(None, [self._settings.token_file]))
         self._pair_changes = Changes(*self._pair or ())
         problems: list[Problem] = []
-        self.context = _context(self._settings.ca_file, problems)
+        self.context = _context(self._settings, problems)
         _try(problems, "--prometheus-auth-config", self._settings.auth_config, lambda: None)
         _try(problems, "--prometheus-token-file", self._settings.token_file, self._read_token)
         pair_file = self._pair[0] if self._pair else None
@@ -140,14 +140,15 @@ def _pair(settings: PrometheusSettings) -> tuple[Path, Path] | None:
     return (cert, key) if cert and key else None
 
 
-def _context(ca_file: Path | None, problems: list[Problem]) -> ssl.SSLContext:
-    if ca_file is None:
+def _context(settings: PrometheusSettings, problems: list[Problem]) -> ssl.SSLContext:
+    file = settings.ca_file
+    if file is None and settings.url.startswith("https:"):
         # The system's own authorities and, where an image has none, the usual public ones.
         context = httpx.create_ssl_context()
         context.load_default_certs()
         return context
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    _try(problems, "--prometheus-ca-file", ca_file, lambda: context.load_verify_locations(ca_file))
+    _try(problems, "--prometheus-ca-file", file, lambda: context.load_verify_locations(file))
     return context
 
 

@@ -1,0 +1,70 @@
+"""Whatever stands in a body, the reader gives its values or one of our errors."""
+
+import json
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapter.errors import PrometheusDown, QueryRefused, SourceError
+from adapter.sources import prometheus_answers as answers
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
+anything = st.recursive(
+    scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=12
+)
+elements = st.fixed_dictionaries(
+    {"metric": anything | st.dictionaries(st.text(), st.text())},
+    optional={
+        "value": anything | st.tuples(st.floats(), st.text() | st.sampled_from(["1", "NaN"]))
+    },
+)
+results = st.fixed_dictionaries(
+    {"resultType": st.sampled_from(["vector", "scalar"]) | anything},
+    optional={"result": anything | st.lists(elements, max_size=3)},
+)
+envelopes = st.fixed_dictionaries(
+    {"status": st.sampled_from(["success", "error"]) | anything},
+    optional={"data": anything | results, "errorType": anything, "error": anything},
+)
+bodies = st.binary() | (anything | envelopes).map(lambda value: json.dumps(value).encode())
+readers = st.sampled_from([answers.vector, answers.names, answers.series])
+
+
+@given(body=bodies, read=readers)
+def test_any_body_gives_values_or_our_error(
+    body: bytes, read: Callable[[bytes], list[object]]
+) -> None:
+    with suppress(SourceError):
+        assert isinstance(read(body), list)
+
+
+@given(status=st.integers(100, 599), body=bodies)
+def test_any_status_is_a_success_or_our_error(status: int, body: bytes) -> None:
+    refusal = QueryRefused if status in {400, 422} else PrometheusDown
+    with nullcontext() if 200 <= status < 300 else pytest.raises(refusal):
+        answers.check(status, body)
+
+
+def test_nesting_without_end_is_our_error() -> None:
+    body = b'{"status":"success","data":{"result":' + b"[" * 100_000 + b"]" * 100_000 + b"}}"
+    with pytest.raises(PrometheusDown):
+        answers.vector(body)
+
+
+def test_null_where_a_list_belongs_is_an_empty_list() -> None:
+    assert answers.names(b'{"status":"success","data":null}') == []
+    assert answers.series(b'{"status":"success"}') == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [("bad_data", QueryRefused), ("execution", QueryRefused), ("timeout", PrometheusDown)],
+)
+def test_an_error_under_200_is_judged_by_its_kind(kind: str, error: type[SourceError]) -> None:
+    with pytest.raises(error, match=f"{kind}: words"):
+        answers.vector(
+            json.dumps({"status": "error", "errorType": kind, "error": "words"}).encode()
+        )
