@@ -38,8 +38,6 @@ class AdapterProcess:
     config: Path | None = None
     flags: Sequence[str] = ()
     """More flags, e.g. `--freshness=1s`."""
-    ready_path: str = "/readyz"
-    """Answers 2xx once it is ready; `/livez` where there is no cluster to be ready for."""
     authority: Authority = field(default_factory=lambda: Authority.create("serving-ca"))
     port: int = field(default_factory=free_port)
     process: Process = field(init=False)
@@ -116,7 +114,7 @@ class AdapterProcess:
 
     async def _is_ready(self) -> bool:
         try:
-            answer = await self._http.get(self.ready_path)
+            answer = await self._http.get("/readyz")
         except httpx.TransportError:
             return False
         return answer.is_success
