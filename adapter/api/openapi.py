@@ -25,6 +25,14 @@ _WHAT_FOLLOWS = {
     "resource": "The kind as pods, pod or deployments.apps.",
     "metric": "The metric's name.",
 }
+_EXAMPLES = {
+    "name": "*",
+    "namespace": "default",
+    "resource": "pods",
+    "metric": "DEV_GPU_UTIL_current",
+    "labelSelector": "app=llm",
+    "metricLabelSelector": "modelName=H200",
+}
 _SELECTORS = {
     "labelSelector": "Which objects, by their labels; counts when the name is *.",
     "metricLabelSelector": "Which series, by their labels.",
@@ -128,4 +136,5 @@ def _parameter(place: str, name: str) -> Json:
         "required": place == "path",
         "description": (_WHAT_FOLLOWS | _SELECTORS)[name],
         "schema": {"type": "string"},
+        "example": _EXAMPLES[name],
     }

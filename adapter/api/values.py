@@ -160,6 +160,8 @@ class Values:
         names = tuple(ref.name for ref in refs)
         try:
             return await self._board.read(Ask(offer, question.namespace, names, question.series))
+        except InternalError as error:
+            raise target.refuse(InternalError, error.message) from error
         except QueryRefused as error:
             reason = reasons.refused(question, offer, str(error))
             raise target.refuse(InternalError, reason) from error
