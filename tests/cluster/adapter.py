@@ -87,7 +87,11 @@ class AdapterProcess:
         context = ssl.create_default_context(cadata=authority)
         if credentials:
             context.load_cert_chain(credentials.certificate, credentials.key)
-        return httpx.AsyncClient(base_url=self.url, verify=context, timeout=30, trust_env=False)
+        # An idle connection of ours would not answer the adapter's farewell when it stops.
+        limits = httpx.Limits(max_keepalive_connections=0)
+        return httpx.AsyncClient(
+            base_url=self.url, verify=context, timeout=30, trust_env=False, limits=limits
+        )
 
     def _serving_pair(self) -> Credentials:
         pair = self.authority.issue_server(SERVER_NAMES[0], SERVER_NAMES, ("127.0.0.1",))

@@ -28,7 +28,12 @@ from tests.cluster.textserver import TextServer
 
 HERE = Path(__file__).parent
 TIMEOUT_SECONDS = 180
-ADAPTER_FLAGS = ("--metrics-relist-interval=2s", "--metrics-max-age=1m", "--freshness=1s")
+ADAPTER_FLAGS = (
+    "--metrics-relist-interval=2s",
+    "--metrics-max-age=1m",
+    "--freshness=1s",
+    "--shutdown-delay=0s",
+)
 NODES = {"gpu-node-1": 4, "gpu-node-2": 4}
 
 
