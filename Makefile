@@ -1,7 +1,7 @@
 # Everything a newcomer, a developer and CI types. `make help` lists it.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup programs lint test test-unit e2e demo bench coverage lock wheel clean
+.PHONY: help setup programs lint test test-unit e2e demo bench coverage readme lock wheel clean
 
 py := .venv/bin/python
 lock := .venv/uv pip compile -q --generate-hashes --universal --python-version 3.11 --no-emit-index-url --custom-compile-command "make lock"
@@ -40,6 +40,9 @@ bench: programs ## figures against their budgets, as a table
 coverage: programs ## which lines no test runs
 	@.venv/bin/coverage run -m pytest -q
 	@.venv/bin/coverage report
+
+readme: setup ## the table of flags in README.md, from the parser
+	@$(py) -m tests.flags_table
 
 wheel: setup ## dist/*.whl
 	@.venv/bin/hatchling build -t wheel
