@@ -4,17 +4,23 @@ import logging
 
 import httpx
 import pytest
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from adapter.api.edge import Edge
 from adapter.api.status import to_response
 from adapter.errors import (
     ApiError,
     ClusterDown,
     Forbidden,
+    PrometheusDown,
+    QueryRefused,
     TooManyRequests,
     Unauthorized,
 )
+from adapter.telemetry import Telemetry
 from tests.api.world import P1, P2, World, client, message, ref
 
 pytestmark = pytest.mark.anyio
@@ -175,6 +181,57 @@ def test_every_error_of_the_api_keeps_its_code_and_reason(kind: type[ApiError]) 
     response = to_response(kind("words"))
     assert response.status_code == kind.code
     assert f'"reason":"{kind.reason}"' in bytes(response.body).decode()
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (PrometheusDown("refused"), 503, "refused"),
+        (QueryRefused("parse error"), 500, "Internal error occurred: parse error"),
+        (TimeoutError(), 504, "Timeout: request did not complete within its deadline"),
+        (HTTPException(400, "no"), 400, "no"),
+        (HTTPException(507, "full"), 500, "Internal error occurred: full"),
+        (RequestValidationError([]), 400, "the request's parameters cannot be read"),
+    ],
+)
+def test_errors_of_others_get_the_code_that_fits(error: Exception, code: int, words: str) -> None:
+    response = to_response(error)
+    answer = httpx.Response(response.status_code, content=bytes(response.body))
+    assert (answer.status_code, message(answer)) == (code, words)
+
+
+async def test_an_answer_that_breaks_off_is_not_made_to_look_whole() -> None:
+    world = World(middleware=[Middleware(_BreakingOff)])
+    with pytest.raises(ZeroDivisionError):
+        await world.get("/apis")
+    assert world.telemetry.registry.get_sample_value(
+        "gpu_metrics_adapter_requests_total", {"code": "200"}
+    )
+
+
+async def test_what_is_no_request_passes() -> None:
+    passed = []
+
+    async def inner(scope: Scope, receive: Receive, send: Send) -> None:
+        passed.append(scope["type"])
+
+    async def receive() -> Message:
+        return {"type": "lifespan.startup"}
+
+    async def send(message: Message) -> None:
+        raise AssertionError(message)
+
+    await Edge(inner, Telemetry())({"type": "lifespan"}, receive, send)
+    assert passed == ["lifespan"]
+
+
+class _BreakingOff:
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        raise ZeroDivisionError
 
 
 class _Refusing:
