@@ -8,12 +8,16 @@ from datetime import UTC, datetime, timedelta
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from adapter.errors import ClusterDown
 from adapter.model.identity import Access, Decision, User
 from certs.authority import Pair, Validity
+from certs.pem import key_pem
 
+IS_AUTHORITY = (x509.BasicConstraints(ca=True, path_length=None), True)
+FOR_CLIENTS = (x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH]), False)
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 
 
@@ -55,6 +59,11 @@ class Cluster:
 def der(pair: Pair) -> bytes:
     """Give what a client that shows the pair's certificate sends."""
     return ssl.PEM_cert_to_DER_cert(pair.certificate_pem.decode())
+
+
+def pem(certificate: x509.Certificate) -> bytes:
+    """Give the certificate as a bundle has it."""
+    return certificate.public_bytes(Encoding.PEM)
 
 
 def days(first: int, last: int, *, now: datetime = NOON) -> Validity:
@@ -101,6 +110,13 @@ class Signer:
         for extension, critical in extensions:
             builder = builder.add_extension(extension, critical=critical)
         return builder.sign(self.key, hashes.SHA256())
+
+    def with_key(
+        self, subject: str, extensions: Sequence[tuple[x509.ExtensionType, bool]]
+    ) -> tuple[x509.Certificate, bytes]:
+        """Give a certificate and its key as PEM."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        return self.sign(subject, extensions, key=key), key_pem(key)
 
     def own(self, extensions: Sequence[tuple[x509.ExtensionType, bool]]) -> x509.Certificate:
         """Give the signer's own certificate, signed by itself."""

@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 
 from adapter.security.client_certificate import verify
 from certs.authority import Authority
-from tests.security.making import NOON, Signer, days, der
+from tests.security.making import FOR_CLIENTS, IS_AUTHORITY, NOON, Signer, days, der, pem
 
-IS_AUTHORITY = (x509.BasicConstraints(ca=True, path_length=None), True)
-FOR_CLIENTS = (x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH]), False)
 SIGNS_NOTHING = x509.KeyUsage(
     digital_signature=True,
     content_commitment=False,
@@ -31,11 +29,6 @@ SIGNS_NOTHING = x509.KeyUsage(
 def authority(first: int = -1, last: int = 1) -> Authority:
     """An authority that holds from day `first` to day `last`."""
     return Authority.create("front-proxy-ca", validity=days(first, last))
-
-
-def pem(certificate: x509.Certificate) -> bytes:
-    """The certificate as a bundle has it."""
-    return certificate.public_bytes(Encoding.PEM)
 
 
 def believed(signer: Signer, extensions: Sequence[tuple[x509.ExtensionType, bool]]) -> str:
