@@ -4,7 +4,7 @@ import asyncio
 import json
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -184,9 +184,10 @@ class FakeKubernetes:
 async def _stream(request: web.Request, watcher: _Watcher) -> web.StreamResponse:
     response = web.StreamResponse(headers={"Content-Type": "application/json"})
     await response.prepare(request)
-    while text := await watcher.lines.get():
-        await response.write(text + b"\n")
-    await response.write(await watcher.lines.get())
+    with suppress(ConnectionResetError):  # the client went first
+        while text := await watcher.lines.get():
+            await response.write(text + b"\n")
+        await response.write(await watcher.lines.get())
     if request.transport is not None:
         request.transport.abort()
     return response
