@@ -11,7 +11,7 @@ from starlette.middleware import Middleware
 from adapter.api.app import create_app
 from adapter.api.health import Health
 from adapter.api.values import Values
-from adapter.engine.board import Ask, Reading
+from adapter.engine.board import Ask, Board, Reading
 from adapter.engine.catalogue import Catalogue, Offer
 from adapter.engine.labels import Binding
 from adapter.model.kinds import NAMESPACES, NODES, PODS, SERVICES, Kinds
@@ -123,6 +123,7 @@ class World:
     """Everything behind the API; change it before asking."""
 
     board: StillBoard = field(default_factory=StillBoard)
+    real_board: Board | None = None
     objects: StillObjects = field(default_factory=lambda: StillObjects(_cluster()))
     catalogue: Catalogue = field(
         default_factory=lambda: Catalogue(map(offer, (PODS, NODES, NAMESPACES, SERVICES)))
@@ -137,7 +138,7 @@ class World:
         """Give the application over this world."""
         values = Values(
             catalogue=lambda: self.catalogue,
-            board=self.board,
+            board=self.real_board or self.board,
             objects=self.objects,
             kinds=lambda: self.kinds,
             discovered=lambda: self.discovered,
