@@ -3,7 +3,7 @@
 import json
 import ssl
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +22,7 @@ from tests.cluster.processes import Completed, Process, run
 
 ADMIN = "plane-admin"
 READY_SECONDS = 60
+APPLY = ("apply", "--server-side", "--force-conflicts", "--validate=strict")
 
 
 def client_context(pki: Pki, user: str, groups: Sequence[str] = ()) -> ssl.SSLContext:
@@ -116,10 +117,15 @@ class ControlPlane:
         return done
 
     async def apply(self, *documents: Path | dict[str, Any]) -> Completed:
-        """Apply files, kustomize folders or objects server-side; nothing unknown is tolerated."""
+        """Apply files, kustomize folders or objects server-side; nothing unknown is tolerated.
+
+        All of one kind of source go in one call, in the order given: folders, files, objects.
+        """
+        paths = [document for document in documents if isinstance(document, Path)]
+        objects = [document for document in documents if isinstance(document, dict)]
         done = Completed(code=0, stdout="", stderr="")
-        for document in documents:
-            done = await self._apply_one(document)
+        for sources, stdin in _sources(paths, objects):
+            done = await self.kubectl(*APPLY, *sources, stdin=stdin)
         return done
 
     async def get(self, path: str) -> Any:
@@ -140,12 +146,6 @@ class ControlPlane:
         """Stop kube-apiserver and start it again on the same port with the same data."""
         await self.api_server.stop()
         await self.api_server.start()
-
-    async def _apply_one(self, document: Path | dict[str, Any]) -> Completed:
-        flags = ["apply", "--server-side", "--force-conflicts", "--validate=strict"]
-        if isinstance(document, dict):
-            return await self.kubectl(*flags, "-f", "-", stdin=json.dumps(document))
-        return await self.kubectl(*flags, *_source(document))
 
     def _lay_out(self) -> None:
         self.pki = create_pki(self.folder / "pki")
@@ -199,5 +199,14 @@ class ControlPlane:
         return answer.is_success
 
 
-def _source(path: Path) -> tuple[str, Path]:
-    return ("-k" if path.is_dir() else "-f", path)
+def _sources(
+    paths: Sequence[Path], objects: Sequence[dict[str, Any]]
+) -> Iterator[tuple[list[str | Path], str]]:
+    """The arguments and standard input of each call of kubectl that is needed."""
+    for folder in filter(Path.is_dir, paths):
+        yield ["-k", folder], ""
+    files = [path for path in paths if not path.is_dir()]
+    if files:
+        yield [part for path in files for part in ("-f", path)], ""
+    if objects:
+        yield ["-f", "-"], json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
