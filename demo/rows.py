@@ -13,7 +13,7 @@ HEAD = (
     "running/wanted",
     "what happens",
 )
-WIDTHS = (5, 4, 38, 16, 14, 0)
+WIDTHS = (5, 4, 42, 16, 14, 0)
 QUIET_SECONDS = 5
 
 Row = tuple[str, ...]
@@ -36,7 +36,7 @@ def row(seen: Seen, words: str) -> Row:
 
 def words(before: Seen | None, now: Seen) -> str:
     """What has happened since the look before, nothing when it is only time that went by."""
-    if before is None or before.desired == now.desired:
+    if before is None or before.desired in (0, now.desired):
         return _pods_came_or_went(before, now)
     return f"the autoscaler wants {now.desired} instead of {before.desired}"
 

@@ -16,13 +16,15 @@ from demo.rows import HEAD, Row, Story, plain
 
 ROOM_BELOW = 6
 """Lines of a terminal that the table leaves free, its head and frame included."""
+PIPE_WIDTH = 120
 
 Say = Callable[[str], None]
 Refresh = Callable[[Row | None], None]
 
 
 def _console() -> Console:
-    return Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    width = None if sys.stdout.isatty() else PIPE_WIDTH
+    return Console(highlight=False, markup=False, emoji=False, soft_wrap=True, width=width)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,11 +54,7 @@ class Screen:
 
     def grid(self, head: Sequence[str], rows: Sequence[Row]) -> None:
         """Print a finished table."""
-        table = Table(*head, box=box.SIMPLE_HEAD, pad_edge=False)
-        for cells in rows:
-            table.add_row(*cells)
-        width = None if self.live else 140
-        self.console.print(table, width=width, soft_wrap=False)
+        self.console.print(_table(head, rows), soft_wrap=False)
 
     @contextmanager
     def status(self, text: str) -> Iterator[Say]:
@@ -82,14 +80,14 @@ class Screen:
             return
         with Live(console=self.console, auto_refresh=False) as live:
             room = max(self.console.height - ROOM_BELOW, 4)
-            yield lambda _: live.update(_table(story.rows(room)), refresh=True)
-            live.update(_table(story.kept), refresh=True)
+            yield lambda _: live.update(_table(HEAD, story.rows(room)), refresh=True)
+            live.update(_table(HEAD, story.kept), refresh=True)
 
 
-def _table(rows: Sequence[Row]) -> Table:
+def _table(head: Sequence[str], rows: Sequence[Row]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in HEAD:
-        table.add_column(name, no_wrap=name != HEAD[-1])
+    for name in head:
+        table.add_column(name, no_wrap=name != head[-1])
     for cells in rows:
         table.add_row(*cells)
     return table

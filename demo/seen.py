@@ -12,7 +12,7 @@ class Seen:
     second: int
     load_on: bool
     utilisation: Mapping[str, float]
-    """Running pod to its GPU's percent, as Prometheus has it; a pod without a series is absent."""
+    """Running pod, eldest first, to its GPU's percent; a pod without a series is absent."""
     current: str | None
     """The metric as the autoscaler last read it, None while it has no value."""
     target: str
@@ -29,18 +29,23 @@ def look(
     samples: Sequence[Mapping[str, Any]],
 ) -> Seen:
     """One look from an autoscaling/v2 HPA, a PodList and Prometheus's samples of GPU use."""
-    running = {pod["metadata"]["name"] for pod in pods["items"] if _runs(pod)}
+    eldest_first = sorted(pods["items"], key=_age)
+    running = [pod["metadata"]["name"] for pod in eldest_first if _runs(pod)]
     named = {sample["metric"].get("exported_pod", ""): sample["value"][1] for sample in samples}
     status = autoscaler.get("status", {})
     return Seen(
         second=second,
         load_on=load_on,
-        utilisation={name: float(named[name]) for name in sorted(running & named.keys())},
+        utilisation={name: float(named[name]) for name in running if name in named},
         current=_current(status),
         target=autoscaler["spec"]["metrics"][0]["pods"]["target"]["averageValue"],
         desired=status.get("desiredReplicas", 0),
         replicas=len(running),
     )
+
+
+def _age(pod: Mapping[str, Any]) -> tuple[str, str]:
+    return (pod["metadata"]["creationTimestamp"], pod["metadata"]["name"])
 
 
 def _runs(pod: Mapping[str, Any]) -> bool:
@@ -66,6 +71,8 @@ class Act:
     replicas: int
     seconds: float
     """How long it may take."""
+    pause: float
+    """How long the state it has reached is looked at."""
 
     def reached(self, seen: Seen) -> bool:
         """Whether the autoscaler wants so many, so many run, all measured, and its value shows it."""
@@ -75,7 +82,13 @@ class Act:
 
 
 ACTS = (
-    Act(words="one worker, its GPU idle", load_on=False, replicas=1, seconds=60),
-    Act(words="load on: every worker multiplies matrices", load_on=True, replicas=4, seconds=90),
-    Act(words="load off: the GPUs fall idle", load_on=False, replicas=1, seconds=90),
+    Act(words="one worker, its GPU idle", load_on=False, replicas=1, seconds=60, pause=5),
+    Act(
+        words="load on: every worker multiplies matrices",
+        load_on=True,
+        replicas=4,
+        seconds=90,
+        pause=10,
+    ),
+    Act(words="load off: the GPUs fall idle", load_on=False, replicas=1, seconds=90, pause=5),
 )

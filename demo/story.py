@@ -27,6 +27,9 @@ AT_THE_TOP = (
     f"kubectl get --raw {METRICS_PATH}/metrics/{METRIC}",
 )
 AT_THE_END = (f"kubectl describe hpa hpa-gpu -n {NAMESPACE}",)
+LAST_WORDS = """
+A warning above, if there is one, is of the first seconds: Prometheus had no series of the new
+worker yet. No value is never taken for zero, so the autoscaler waited."""
 LOOK_SECONDS = 1
 CYCLE_SECONDS = 60
 
@@ -58,6 +61,7 @@ class Stage:
         self.screen.say("\nAnd now that the load is off:")
         for line in AT_THE_END:
             await self._type(line)
+        self.screen.say(LAST_WORDS)
 
     async def keep(self) -> None:
         """Switch the load on and off for ever, saying what may be tried meanwhile."""
@@ -77,17 +81,23 @@ class Stage:
 
     async def _act(self, act: Act, story: Story, refresh: Refresh) -> None:
         self.switch.on = act.load_on
+        seen = await self._look()
+        refresh(story.tell(seen, act.words))
         end = time.monotonic() + act.seconds
-        opening = act.words
-        while True:
-            seen = await self._look()
-            refresh(story.tell(seen, opening))
-            opening = ""
-            if act.reached(seen):
-                return refresh(story.keep())
+        while not act.reached(seen):
             if time.monotonic() > end:
                 raise HarnessError(self._shortfall(act, seen))
-            await asyncio.sleep(LOOK_SECONDS)
+            seen = await self._look_on(story, refresh)
+        end = time.monotonic() + act.pause
+        while time.monotonic() < end:
+            await self._look_on(story, refresh)
+        refresh(story.keep())
+
+    async def _look_on(self, story: Story, refresh: Refresh) -> Seen:
+        await asyncio.sleep(LOOK_SECONDS)
+        seen = await self._look()
+        refresh(story.tell(seen))
+        return seen
 
     async def _look(self) -> Seen:
         plane = self.cluster.plane

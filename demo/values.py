@@ -1,4 +1,7 @@
-"""The first part: the adapter and Prometheus alone, no cluster; values read as kube-apiserver does."""
+"""The first part: the adapter and Prometheus alone, read as kube-apiserver would.
+
+A stand-in for kube-apiserver tells the adapter which pods there are: it needs no Go and no etcd.
+"""
 
 import asyncio
 import time
@@ -17,8 +20,9 @@ from demo.screen import Screen
 from tests.cluster.adapter import AdapterProcess
 from tests.cluster.errors import HarnessError
 from tests.cluster.fleet import Binding, Fleet, Slot, uniform_fleet
-from tests.cluster.pki import FRONT_PROXY, Credentials, kubeconfig, write_private
-from tests.cluster.ports import free_port
+from tests.cluster.pki import FRONT_PROXY, Credentials
+from tests.fakes.cluster_state import pod
+from tests.fakes.kubernetes import FakeKubernetes
 
 ROOT = "/apis/custom.metrics.k8s.io/v1beta2"
 USER = {"X-Remote-User": "demo", "X-Remote-Group": "system:masters"}
@@ -30,13 +34,13 @@ WORKLOADS = {
 PATHS = (
     "namespaces/rayexperiment/pods/ray-worker-a/DEV_GPU_UTIL_current",
     "namespaces/rayexperiment/pods/ray-worker-b/DEV_GPU_UTIL_current",
-    "namespaces/training/pods/resnet-0/DEV_GPU_UTIL_over_time",
+    "namespaces/rayexperiment/pods/ray-worker-a/DEV_GPU_UTIL_over_time",
     "namespaces/training/pods/resnet-0/DEV_FB_USED_current",
     "nodes/gpu-node-1/DEV_POWER_USAGE_current",
     "nodes/gpu-node-2/DEV_GPU_TEMP_current",
     "namespaces/rayexperiment/metrics/DEV_GPU_UTIL_current",
 )
-HEAD = ("object", "metric", "value", "as of", f"GET {ROOT}/...")
+HEAD = ("kind", "namespace", "name", "metric", "value", "evaluated")
 FIRST_VALUE_SECONDS = 40
 POLL_SECONDS = 0.2
 
@@ -49,15 +53,12 @@ async def show_values(program: Path, folder: Path, screen: Screen) -> None:
     load = Replayed(phase_of=_phase_of, clock=time.monotonic)
     async with (
         monitored(fleet=_fleet(), load=load, program=program, folder=folder) as prometheus,
-        _standalone(folder, prometheus.url) as http,
+        _stand_in().running() as kubernetes,
+        _adapter(folder, kubernetes.kubeconfig(folder), prometheus.url) as http,
     ):
         answers = [await _first(http, path) for path in PATHS]
-    rows = [
-        _row(path, item)
-        for path, answer in zip(PATHS, answers, strict=True)
-        for item in answer["items"]
-    ]
-    screen.grid(HEAD, rows)
+    screen.grid(HEAD, [_row(item) for answer in answers for item in answer["items"]])
+    screen.say(f"The first was GET {ROOT}/{PATHS[0]}")
 
 
 def _fleet() -> Fleet:
@@ -74,33 +75,39 @@ def _phase_of(workload: Binding) -> str:
     return phases[workload.pod]
 
 
+def _stand_in() -> FakeKubernetes:
+    """Knows the pods, their nodes and their namespaces; no reviews, as masters need none."""
+    kubernetes = FakeKubernetes()
+    for slot, (namespace, name, _) in WORKLOADS.items():
+        kubernetes.put("/api/v1/pods", pod(namespace, name, node=slot.node))
+        kubernetes.put("/api/v1/namespaces", {"metadata": {"name": namespace}})
+        kubernetes.put("/api/v1/nodes", {"metadata": {"name": slot.node}})
+    return kubernetes
+
+
 @asynccontextmanager
-async def _standalone(folder: Path, prometheus_url: str) -> AsyncIterator[httpx.AsyncClient]:
-    """An adapter whose kubeconfig leads nowhere, and a client with the front proxy's certificate."""
+async def _adapter(
+    folder: Path, kubeconfig: Path, prometheus_url: str
+) -> AsyncIterator[httpx.AsyncClient]:
+    """The adapter, and a client with the certificate of the front proxy that it trusts."""
     front_proxy = Authority.create("front-proxy-ca")
     ca_file, _ = front_proxy.write(folder, "front-proxy-ca")
     certificate, key = front_proxy.issue_client(FRONT_PROXY).write(folder, FRONT_PROXY)
     adapter = AdapterProcess(
         folder=folder / "adapter",
-        kubeconfig=_kubeconfig_to_nowhere(folder),
+        kubeconfig=kubeconfig,
         prometheus_url=prometheus_url,
         flags=(
             "--authentication-skip-lookup",
             f"--requestheader-client-ca-file={ca_file}",
             "--freshness=1s",
+            # The first look finds nothing, as Prometheus has only just begun to scrape.
+            "--metrics-relist-interval=1s",
             "--shutdown-delay=0s",
         ),
-        ready_path="/livez",
     )
     async with adapter, adapter.client(Credentials(certificate=certificate, key=key)) as http:
         yield http
-
-
-def _kubeconfig_to_nowhere(folder: Path) -> Path:
-    authority = Authority.create("cluster-ca")
-    server = f"https://127.0.0.1:{free_port()}"
-    text = kubeconfig(server=server, authority=authority, pair=authority.issue_client("adapter"))
-    return write_private(folder / "nowhere.kubeconfig", text)
 
 
 async def _first(http: httpx.AsyncClient, path: str) -> Mapping[str, Any]:
@@ -116,8 +123,7 @@ async def _first(http: httpx.AsyncClient, path: str) -> Mapping[str, Any]:
         await asyncio.sleep(POLL_SECONDS)
 
 
-def _row(path: str, item: Mapping[str, Any]) -> Row:
+def _row(item: Mapping[str, Any]) -> Row:
     described, metric = item["describedObject"], item["metric"]["name"]
-    where = f" in {described['namespace']}" if described.get("namespace") else ""
-    name = f"{described['kind']} {described['name']}{where}"
-    return (name, metric, item["value"], item["timestamp"][11:19], f".../{path}")
+    name, namespace = described["name"], described.get("namespace", "")
+    return (described["kind"], namespace, name, metric, item["value"], item["timestamp"])

@@ -28,8 +28,9 @@ def a_look(
 
 
 def a_pod(name: str, phase: str = "Running", **metadata: str) -> dict[str, Any]:
-    """A pod as kube-apiserver lists it."""
-    return {"metadata": {"name": name, **metadata}, "status": {"phase": phase}}
+    """A pod as kube-apiserver lists it, of a certain age."""
+    known = {"name": name, "creationTimestamp": "2026-12-01T12:00:00Z"}
+    return {"metadata": {**known, **metadata}, "status": {"phase": phase}}
 
 
 def a_sample(pod: str, value: str) -> dict[str, Any]:

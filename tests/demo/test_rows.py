@@ -24,6 +24,10 @@ def test_words_tell_what_the_autoscaler_wants_anew() -> None:
     assert words(a_look(desired=1), a_look(desired=3)) == "the autoscaler wants 3 instead of 1"
 
 
+def test_the_autoscalers_first_status_is_no_event() -> None:
+    assert words(a_look(desired=0), a_look(desired=1)) == ""
+
+
 def test_words_tell_that_workers_came_or_went() -> None:
     assert words(a_look(replicas=1), a_look(replicas=3)) == "3 workers run"
     assert words(a_look(replicas=3), a_look(replicas=1)) == "1 worker runs"

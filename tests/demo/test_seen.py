@@ -7,7 +7,7 @@ import pytest
 from demo.seen import Act, Seen, look
 from tests.demo.looks import a_look, a_pod, a_sample, an_autoscaler
 
-GROW = Act(words="load on", load_on=True, replicas=4, seconds=90)
+GROW = Act(words="load on", load_on=True, replicas=4, seconds=90, pause=0)
 
 
 def seen(autoscaler: dict[str, Any], *pods: dict[str, Any], **samples: str) -> Seen:
@@ -46,6 +46,13 @@ def test_use_is_told_of_running_pods_only_and_never_made_up() -> None:
     told = seen(an_autoscaler(), a_pod("w-a"), a_pod("w-b"), w_a="98", w_gone="100")
 
     assert told.utilisation == {"w-a": 98.0}
+
+
+def test_workers_are_told_eldest_first() -> None:
+    young, old = "2026-12-01T12:00:05Z", "2026-12-01T12:00:00Z"
+    pods = [a_pod("w-a", creationTimestamp=young), a_pod("w-b", creationTimestamp=old)]
+
+    assert list(seen(an_autoscaler(), *pods, w_a="1", w_b="2").utilisation) == ["w-b", "w-a"]
 
 
 def test_an_act_ends_when_all_replicas_are_wanted_running_and_measured() -> None:
