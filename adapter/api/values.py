@@ -26,7 +26,6 @@ from adapter.model.kinds import NAMESPACES, Kinds
 from adapter.model.objects import ObjectRef, Resource
 from adapter.model.quantity import quantity
 from adapter.model.selector import Selector
-from adapter.sources.errors import ClusterRefused
 
 
 class Readings(Protocol):
@@ -149,11 +148,10 @@ class Values:
     async def _lives(self, target: _Target, ref: ObjectRef) -> bool:
         try:
             return await self._objects.exists(target.offer.resource, ref)
-        except ClusterDown as error:
-            if isinstance(error, ClusterRefused) and error.status == 403:
-                # The incumbent never looks: rules on kinds that we may not list go on working.
-                return True
-            raise _unlisted(target, error) from error
+        except ClusterDown:
+            # Not known is not dead: kinds that we may not list, and any while the cluster is
+            # silent, are answered by their series alone, as the incumbent answers always.
+            return True
 
     async def _read(self, target: _Target, refs: list[ObjectRef]) -> Reading:
         question, offer = target.question, target.offer

@@ -178,17 +178,17 @@ async def test_a_list_that_the_cluster_does_not_give_is_an_internal_error() -> N
     assert told.startswith(f"{NOT_FOUND}: unable to list matching resources in namespace ml: ")
 
 
-async def test_an_object_that_we_may_not_look_for_is_answered_by_its_series() -> None:
+@pytest.mark.parametrize(
+    "failure",
+    [ClusterRefused("forbidden", status=403), ClusterDown("kube-apiserver does not answer")],
+)
+async def test_an_object_that_cannot_be_looked_for_is_answered_by_its_series(
+    failure: ClusterDown,
+) -> None:
     world = World()
     world.board.values = {ref("llm-0"): 5}
-    world.objects.failure = ClusterRefused("forbidden", status=403)
+    world.objects.failure = failure
     assert values_of(await world.get(ONE)) == {"llm-0": "5"}
-
-
-async def test_an_object_that_cannot_be_looked_for_is_an_internal_error() -> None:
-    world = World()
-    world.objects.failure = ClusterRefused("etcd is down", status=500)
-    assert "etcd is down" in await _told(world, ONE, 500)
 
 
 async def test_the_deadline_is_a_timeout() -> None:
