@@ -142,7 +142,7 @@ def _pair(settings: PrometheusSettings) -> tuple[Path, Path] | None:
 
 def _context(settings: PrometheusSettings, problems: list[Problem]) -> ssl.SSLContext:
     file = settings.ca_file
-    if file is None and settings.url.startswith("https:"):
+    if file is None and settings.url.lower().startswith("https:"):
         # The system's own authorities and, where an image has none, the usual public ones.
         context = httpx.create_ssl_context()
         context.load_default_certs()

@@ -213,6 +213,6 @@ def _json(document: object, status: int = 200) -> web.Response:
     return web.json_response(document, status=status)
 
 
-def gone() -> bytes:
-    """Give the event by which a running watch learns that its history is gone."""
-    return line("ERROR", {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"})
+def gone(code: int = 410) -> bytes:
+    """Give the event by which a running watch learns that it cannot go on: its history is gone."""
+    return line("ERROR", {"kind": "Status", "code": code, "message": "as told"})
