@@ -28,10 +28,12 @@ from tests.cluster.textserver import TextServer
 
 HERE = Path(__file__).parent
 TIMEOUT_SECONDS = 180
+RULES = HERE / "rules.yaml"
 ADAPTER_FLAGS = (
     "--metrics-relist-interval=2s",
     "--metrics-max-age=1m",
     "--freshness=1s",
+    "--max-staleness=8s",
     "--shutdown-delay=0s",
 )
 NODES = {"gpu-node-1": 4, "gpu-node-2": 4}
@@ -110,12 +112,13 @@ async def prometheus(
 async def adapter(
     plane: ControlPlane, prometheus: PrometheusServer, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[AdapterProcess]:
-    """The adapter with its built-in rules, registered; kube-apiserver forwards to it."""
+    """The adapter with the rules of rules.yaml, registered; kube-apiserver forwards to it."""
     await grant(plane)
     running = AdapterProcess(
         folder=tmp_path_factory.mktemp("adapter"),
         kubeconfig=adapter_kubeconfig(plane),
         prometheus_url=prometheus.url,
+        config=RULES,
         flags=ADAPTER_FLAGS,
     )
     async with running:
