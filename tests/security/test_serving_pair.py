@@ -1,5 +1,6 @@
 """Which files are served, and what is said when they cannot be."""
 
+import os
 import ssl
 from pathlib import Path
 
@@ -87,6 +88,9 @@ def test_a_turned_link_changes_the_stamp(tmp_path: Path) -> None:
     """As the kubelet changes a mounted Secret: the paths stay, a folder's link is turned."""
     for name in ("one", "two"):
         written(tmp_path / name)
+        for path in (tmp_path / name).iterdir():
+            path.write_text(f"{name} of the same size")
+            os.utime(path, (0, 0))
     link = tmp_path / "data"
     link.symlink_to("one")
     files = PairFiles(certificate=link / "pair.crt", key=link / "pair.key")
