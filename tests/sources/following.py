@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Protocol
 
 import anyio
+from anyio.lowlevel import checkpoint
 
 from adapter.sources.backoff import Backoff
 from adapter.sources.pods import Inventory
@@ -32,8 +33,13 @@ async def reached(inventory: Inventory, holds: Callable[[], bool]) -> None:
     await until(holds, inventory.changed)
 
 
-async def until(holds: Callable[[], bool], changed: Callable[[], Awaitable[object]]) -> None:
-    """Wait, five seconds at most, from change to change until `holds` does."""
+async def until(
+    holds: Callable[[], bool], changed: Callable[[], Awaitable[object]] = checkpoint
+) -> None:
+    """Wait, five seconds at most, from change to change until `holds` does.
+
+    Where nobody tells of changes, it is asked at each turn of the loop.
+    """
     with anyio.fail_after(5):
         while not holds():
             await changed()
