@@ -71,7 +71,9 @@ class Inventory:
         self._tell()
 
     def put(self, pod: Pod) -> None:
-        """Know `pod`, new or changed."""
+        """Know `pod`, new or changed; most events change nothing that is read."""
+        if self.get(pod.namespace, pod.name) == pod:
+            return
         self._pods.setdefault(pod.namespace, {})[pod.name] = pod
         self._sorted.pop(pod.namespace, None)
         self._tell()

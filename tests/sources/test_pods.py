@@ -174,6 +174,15 @@ async def test_the_number_of_living_pods_is_measured(cluster: FakeKubernetes, ap
     assert telemetry.registry.get_sample_value("gpu_metrics_adapter_pods") == 1
 
 
+def test_the_nodes_are_those_with_living_pods() -> None:
+    inventory = Inventory()
+    inventory.put(Pod(namespace="a", name="x", node="n1", labels={}))
+    inventory.put(Pod(namespace="a", name="y", node="n2", labels={}))
+    inventory.put(Pod(namespace="a", name="pending", labels={}))
+    inventory.drop("a", "x")
+    assert inventory.node_names == {"n2"}
+
+
 def test_pods_are_given_by_name_within_their_namespace() -> None:
     inventory = Inventory()
     for namespace, name in [("b", "2"), ("a", "2"), ("a", "10")]:
