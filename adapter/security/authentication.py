@@ -17,7 +17,7 @@ from typing import Protocol
 from adapter.errors import SourceError, Unauthorized
 from adapter.model.identity import FrontProxy, User
 from adapter.security.client_certificate import examine
-from adapter.security.remote_headers import Headers, user_of, without_credentials
+from adapter.security.remote_headers import Headers, RemoteHeaders
 from adapter.sources.shared import Shared
 
 AUTHENTICATED = "system:authenticated"
@@ -67,6 +67,7 @@ class Authenticator:
         self._owners: Shared[bytes, tuple[User | None]] = Shared(
             ttl=ttl, clock=clock, limit=_TOKENS_KEPT
         )
+        self._reader = lru_cache(1)(RemoteHeaders)
         self._examine = lru_cache(_CERTIFICATES_KEPT)(examine)
         self._last_complaint = ""
 
@@ -83,7 +84,7 @@ class Authenticator:
 
     def strip(self, headers: Headers) -> list[tuple[bytes, bytes]]:
         """Give `headers` without tokens and without what front proxies write."""
-        return without_credentials(headers, self._front_proxy())
+        return self._reader(self._front_proxy()).strip(headers)
 
     def _proxied(self, headers: Headers, peer_certificate: bytes | None) -> User | None:
         proxy = self._front_proxy()
@@ -94,7 +95,7 @@ class Authenticator:
         except ValueError as fault:
             self._complain("client certificate not believed", str(fault))
             return None
-        return user_of(headers, proxy)
+        return self._reader(proxy).user(headers)
 
     def _check_proxy(self, peer_certificate: bytes, proxy: FrontProxy) -> None:
         certificate = self._examine(peer_certificate, proxy.ca_pem)

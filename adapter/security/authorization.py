@@ -114,8 +114,14 @@ class Authorizer:
 def _length(access: Access) -> int:
     if isinstance(access, PathAccess):
         return len(access.path)
-    parts = (access.group, access.version, access.resource, access.subresource)
-    return sum(len(part) for part in (*parts, access.namespace, access.name))
+    return (
+        len(access.group)
+        + len(access.version)
+        + len(access.namespace)
+        + len(access.resource)
+        + len(access.name)
+        + len(access.subresource)
+    )
 
 
 def _undecided(error: SourceError) -> InternalError:

@@ -13,50 +13,58 @@ from adapter.model.identity import FrontProxy, User
 Headers = Sequence[tuple[bytes, bytes]]
 
 _MALFORMED_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
-_ALWAYS_REMOVED = (b"x-remote-", b"authorization")
+_AUTHORIZATION = b"authorization"
+_REMOTE = b"x-remote-"
 
 
-def user_of(headers: Headers, proxy: FrontProxy) -> User | None:
-    """Give the user that `headers` (names in lower case) name, None when they name nobody.
+class RemoteHeaders:
+    """The headers of one front proxy's configuration; headers come with names in lower case."""
 
-    The first configured header that has a value names the user; every value of every group header
-    is a group, in order. Extra keys are lower-cased and percent-decoded, left as they are when that
-    cannot be done. Bytes are UTF-8; what is not becomes U+FFFD.
-    """
-    name = next(_values(headers, proxy.username_headers), "")
-    if not name:
-        return None
-    return User(
-        name=name,
-        uid=next(_values(headers, proxy.uid_headers), ""),
-        groups=tuple(_values(headers, proxy.group_headers)),
-        extra=_extra(headers, proxy.extra_prefixes),
-    )
+    def __init__(self, proxy: FrontProxy | None) -> None:
+        """Prepare the configured names; None has none."""
+        self._user = _encoded(proxy.username_headers) if proxy else ()
+        self._uid = _encoded(proxy.uid_headers) if proxy else ()
+        self._group = _encoded(proxy.group_headers) if proxy else ()
+        self._extra = _encoded(proxy.extra_prefixes) if proxy else ()
+        self._names = frozenset((_AUTHORIZATION, *self._user, *self._uid, *self._group))
+        self._prefixes = (_REMOTE, *self._extra)
+
+    def user(self, headers: Headers) -> User | None:
+        """Give the user that the headers name, None when they name nobody.
+
+        The first configured header that has a value names the user; every value of every group
+        header is a group, in order. Extra keys are lower-cased and percent-decoded, left as they
+        are when that cannot be done. Bytes are UTF-8; what is not becomes U+FFFD.
+        """
+        told = [header for header in headers if self._tells(header[0])]
+        name = next(_values(told, self._user), "")
+        if not name:
+            return None
+        return User(
+            name=name,
+            uid=next(_values(told, self._uid), ""),
+            groups=tuple(_values(told, self._group)),
+            extra=_extra(told, self._extra),
+        )
+
+    def strip(self, headers: Headers) -> list[tuple[bytes, bytes]]:
+        """Give the headers that say nothing about who asks; X-Remote-* always goes."""
+        return [header for header in headers if not self._tells(header[0])]
+
+    def _tells(self, name: bytes) -> bool:
+        return name in self._names or name.startswith(self._prefixes)
 
 
-def without_credentials(headers: Headers, proxy: FrontProxy | None) -> list[tuple[bytes, bytes]]:
-    """Give the headers that say nothing about who asks; X-Remote-* goes whatever is configured."""
-    named = set(_encoded(_identity_headers(proxy))) if proxy else set()
-    prefixes = (*_ALWAYS_REMOVED, *_encoded(proxy.extra_prefixes if proxy else ()))
-    return [
-        (name, value)
-        for name, value in headers
-        if name not in named and not name.startswith(prefixes)
-    ]
+def _values(headers: Headers, names: Iterable[bytes]) -> Iterator[str]:
+    for wanted in names:
+        for name, value in headers:
+            if name == wanted and value:
+                yield _text(value)
 
 
-def _identity_headers(proxy: FrontProxy) -> tuple[str, ...]:
-    return (*proxy.username_headers, *proxy.group_headers, *proxy.uid_headers)
-
-
-def _values(headers: Headers, names: Iterable[str]) -> Iterator[str]:
-    for wanted in _encoded(names):
-        yield from (_text(value) for name, value in headers if name == wanted and value)
-
-
-def _extra(headers: Headers, prefixes: Sequence[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _extra(headers: Headers, prefixes: Sequence[bytes]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     found: dict[str, list[str]] = {}
-    for prefix in _encoded(prefixes):
+    for prefix in prefixes:
         for name, value in headers:
             if name.startswith(prefix) and len(name) > len(prefix):
                 found.setdefault(_key(name[len(prefix) :]), []).append(_text(value))
@@ -64,7 +72,7 @@ def _extra(headers: Headers, prefixes: Sequence[str]) -> tuple[tuple[str, tuple[
 
 
 def _key(escaped: bytes) -> str:
-    if _MALFORMED_ESCAPE.search(escaped):
+    if b"%" not in escaped or _MALFORMED_ESCAPE.search(escaped):
         return _text(escaped)
     return _text(unquote_to_bytes(escaped))
 
