@@ -2,6 +2,10 @@
 
 import sys
 
-from demo.cli import main
+try:
+    from demo.cli import main
 
-sys.exit(main())
+    code = main()
+except KeyboardInterrupt:  # before there was anything to clean up
+    code = 130
+sys.exit(code)

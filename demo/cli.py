@@ -20,7 +20,7 @@ from demo.values import show_values
 from tests.cluster.binaries import control_plane
 from tests.cluster.debian import prometheus_program
 from tests.cluster.errors import HarnessError
-from tests.cluster.interrupts import run_cleanly
+from tests.cluster.interrupts import INTERRUPTED, run_cleanly
 from tests.cluster.place import Place
 
 T = TypeVar("T")
@@ -35,9 +35,12 @@ def main() -> int:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     screen = Screen()
     folder = Path(tempfile.mkdtemp(prefix="gpu-metrics-demo-"))
-    code = run_cleanly(_demo(screen, folder, os.environ))
-    if code != 1:
-        shutil.rmtree(folder, ignore_errors=True)
+    code = INTERRUPTED
+    try:
+        code = run_cleanly(_demo(screen, folder, os.environ))
+    finally:
+        if code != 1:
+            shutil.rmtree(folder, ignore_errors=True)
     return code
 
 

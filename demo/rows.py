@@ -9,11 +9,11 @@ HEAD = (
     "time",
     "load",
     "GPU use of each worker, %",
-    "HPA value/target",
-    "running/wanted",
+    "HPA",
+    "replicas",
     "what happens",
 )
-WIDTHS = (5, 4, 42, 16, 14, 0)
+WIDTHS = (5, 4, 42, 12, 8, 0)
 QUIET_SECONDS = 5
 
 Row = tuple[str, ...]
@@ -38,7 +38,7 @@ def words(before: Seen | None, now: Seen) -> str:
     """What has happened since the look before, nothing when it is only time that went by."""
     if before is None or before.desired in (0, now.desired):
         return _pods_came_or_went(before, now)
-    return f"the autoscaler wants {now.desired} instead of {before.desired}"
+    return f"{before.desired} to {now.desired} replicas"
 
 
 def _pods_came_or_went(before: Seen | None, now: Seen) -> str:

@@ -82,13 +82,13 @@ class Act:
 
 
 ACTS = (
-    Act(words="one worker, its GPU idle", load_on=False, replicas=1, seconds=60, pause=5),
+    Act(words="one idle worker", load_on=False, replicas=1, seconds=60, pause=5),
     Act(
-        words="load on: every worker multiplies matrices",
+        words="load on: all GPUs multiply",
         load_on=True,
         replicas=4,
         seconds=90,
         pause=10,
     ),
-    Act(words="load off: the GPUs fall idle", load_on=False, replicas=1, seconds=90, pause=5),
+    Act(words="load off: all GPUs idle", load_on=False, replicas=1, seconds=90, pause=5),
 )

@@ -27,6 +27,9 @@ AT_THE_TOP = (
     f"kubectl get --raw {METRICS_PATH}/metrics/{METRIC}",
 )
 AT_THE_END = (f"kubectl describe hpa hpa-gpu -n {NAMESPACE}",)
+FIRST_WORDS = """
+The autoscaler holds ray-worker (1 to 4 replicas) at a GPU use of 40 %. Below, HPA is the value it
+sees and its target, replicas are those that run and those it wants."""
 LAST_WORDS = """
 A warning above, if there is one, is of the first seconds: Prometheus had no series of the new
 worker yet. No value is never taken for zero, so the autoscaler waited."""
@@ -46,7 +49,7 @@ class Stage:
     async def play(self) -> None:
         """Apply the example and tell all acts; raises HarnessError when one is not reached."""
         await self._type(APPLY)
-        self.screen.say("\nThe autoscaler holds ray-worker (1 to 4 replicas) at a GPU use of 40 %.")
+        self.screen.say(FIRST_WORDS)
         self.started = time.monotonic()
         story = Story()
         with self.screen.story(story) as refresh:

@@ -21,7 +21,7 @@ def test_a_value_that_is_missing_is_unknown_and_not_zero() -> None:
 
 
 def test_words_tell_what_the_autoscaler_wants_anew() -> None:
-    assert words(a_look(desired=1), a_look(desired=3)) == "the autoscaler wants 3 instead of 1"
+    assert words(a_look(desired=1), a_look(desired=3)) == "1 to 3 replicas"
 
 
 def test_the_autoscalers_first_status_is_no_event() -> None:
@@ -52,7 +52,7 @@ def test_a_look_at_which_something_happens_is_kept_at_once() -> None:
     kept = story.tell(a_look(second=1, desired=3))
 
     assert kept is not None
-    assert kept[-1] == "the autoscaler wants 3 instead of 1"
+    assert kept[-1] == "1 to 3 replicas"
 
 
 def test_the_words_of_an_act_open_its_first_row() -> None:
@@ -95,4 +95,4 @@ def test_keeping_the_moment_twice_adds_one_row() -> None:
 def test_plain_rows_stand_under_their_heads() -> None:
     cells = row(a_look(second=5, use=(3.0,)), "")
 
-    assert plain(cells).index("0/40") == plain(HEAD).index("HPA value")
+    assert plain(cells).index("0/40") == plain(HEAD).index("HPA")
