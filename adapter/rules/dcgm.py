@@ -72,7 +72,7 @@ class Field:
 
 
 _INT32_BLANK = 2147483632
-_INT64_BLANK = 9223372036854775792.0
+_INT64_BLANK = 9223372036854775792
 _FLOAT_BLANKS = range(140737488355328, 140737488355332)
 
 # Each group: how devices combine, the lowest and highest possible value, the names without prefix.

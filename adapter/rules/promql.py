@@ -10,6 +10,7 @@ from adapter.rules.expressions import (
     alternatives_of,
     kept_labels,
     parse,
+    result_type,
     selectors,
     vectors_of,
     walked,
@@ -106,6 +107,9 @@ def _kept_when_limited(rule: Rule, series: str, object_label: str) -> Labels:
     found = selectors(expression)
     if query.count(_PROBE.label) != len(found) or not all(map(_is_probed, found)):
         msg = "the matchers do not stand in each selector, and only there"
+        raise ValueError(msg)
+    if result_type(expression) != "vector":
+        msg = "it does not give one value for each series"
         raise ValueError(msg)
     return kept_labels(expression)
 
