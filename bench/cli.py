@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +19,7 @@ from tests.cluster.errors import HarnessError
 from tests.cluster.interrupts import run_cleanly
 from tests.cluster.place import Place
 
-WIDTH = 110
+PIPE_WIDTH = 110
 
 
 def main() -> int:
@@ -34,6 +35,10 @@ def main() -> int:
 
 async def _bench(folder: Path) -> int:
     place = Place.here()
+    print(
+        "Starting a control plane, Prometheus and the adapter, then measuring: half a minute.",
+        flush=True,
+    )
     try:
         binaries, prometheus = ready_control_plane(place), ready_prometheus_program(place)
         async with stack(binaries=binaries, prometheus=prometheus, folder=folder) as running:
@@ -49,7 +54,7 @@ def _show(figures: Sequence[Figure]) -> None:
     table = Table(*HEAD, box=box.SIMPLE_HEAD, pad_edge=False)
     for figure in figures:
         table.add_row(*figure.row)
-    console = Console(highlight=False, markup=False)
-    console.print(table, width=WIDTH)
+    width = None if sys.stdout.isatty() else PIPE_WIDTH
+    Console(highlight=False, markup=False, width=width).print(table)
     print(f"{os.cpu_count()} cores, shared with the control plane, Prometheus and the client.")
     print("Measured by: make bench")

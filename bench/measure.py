@@ -28,7 +28,7 @@ HEADERS: Mapping[str, str] = {
     "Accept": "application/vnd.kubernetes.protobuf, */*",
 }
 REQUESTS = 3000
-STARTS = 3
+STARTS = 5
 FIRST_VALUE_SECONDS = 30
 
 
@@ -40,7 +40,10 @@ async def measure(stack: Stack) -> list[Figure]:
         _milliseconds("median", percentile(seconds, 50)),
         _milliseconds("99th percentile", percentile(seconds, 99)),
         Figure(
-            name=f"start to ready, slowest of {STARTS}", measured=max(starts), budget=2, unit="s"
+            name=f"start to ready, median of {STARTS}",
+            measured=percentile(starts, 50),
+            budget=2,
+            unit="s",
         ),
         Figure(name="resident memory after it", measured=_mebibytes(stack), budget=200, unit="MiB"),
     ]
