@@ -9,6 +9,7 @@ from adapter.errors import EndpointMissing, InputError, PrometheusDown, QueryRef
 from adapter.model.objects import Sample
 from adapter.settings import PrometheusSettings
 from adapter.sources.prometheus import Prometheus
+from adapter.sources.prometheus_access import in_cluster
 from adapter.telemetry import Telemetry
 from tests.fakes.prometheus import FakePrometheus, vector
 
@@ -144,6 +145,31 @@ async def test_a_kubeconfig_lends_its_token(tmp_path: Path) -> None:
     fake = FakePrometheus()
     await asking(fake, auth_config=file).query("up")
     assert fake.asked[0].headers["authorization"] == "Bearer lent"
+
+
+async def test_a_kubeconfig_that_is_broken_later_is_prometheus_down(tmp_path: Path) -> None:
+    file = tmp_path / "kubeconfig"
+    file.write_text("{}")
+    with pytest.raises(PrometheusDown, match="not a usable kubeconfig"):
+        await asking(FakePrometheus(), auth_config=file).query("up")
+
+
+def test_in_a_cluster_the_service_account_s_files_are_taken_unless_others_are_given() -> None:
+    taken = in_cluster(PrometheusSettings(auth_incluster=True))
+    assert (taken.token_file, taken.ca_file) == (
+        Path("/var/run/secrets/kubernetes.io/serviceaccount/token"),
+        Path("/var/run/secrets/kubernetes.io/serviceaccount/ca.crt"),
+    )
+    given = PrometheusSettings(auth_incluster=True, ca_file=Path("/ca"))
+    assert in_cluster(given) == given
+
+
+async def test_an_authorization_header_given_by_flag_wins(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("t")
+    fake = FakePrometheus()
+    await asking(fake, token_file=file, headers=(("authorization", "Custom x"),)).query("up")
+    assert fake.asked[0].headers.get_list("authorization") == ["Custom x"]
 
 
 @pytest.mark.parametrize("status", [400, 422])
