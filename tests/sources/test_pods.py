@@ -10,7 +10,7 @@ from adapter.model.objects import Pod
 from adapter.sources.kube import KubeApi
 from adapter.sources.pods import Inventory, PodWatch
 from adapter.telemetry import Telemetry
-from tests.fakes.cluster_state import pod
+from tests.fakes.cluster_state import line, pod
 from tests.fakes.kubernetes import FakeKubernetes, Fault, gone
 from tests.sources.following import at_once, reached, running
 
@@ -149,6 +149,24 @@ async def test_failures_are_waited_out_and_told_once(
     async with watching(cluster, api) as inventory:
         assert names(inventory) == ["x"]
     assert caplog.messages == ["watch lost", "watch is back"]
+
+
+async def test_a_list_that_is_not_understood_is_asked_again(
+    cluster: FakeKubernetes, api: KubeApi
+) -> None:
+    cluster.put(PODS, pod("a", "x"))
+    cluster.faults.append(Fault(200, body=b'{"items":[7]}'))
+    async with watching(cluster, api) as inventory:
+        assert names(inventory) == ["x"]
+
+
+async def test_an_ended_pod_leaves_even_where_the_server_only_calls_it_modified(
+    cluster: FakeKubernetes, api: KubeApi
+) -> None:
+    cluster.put(PODS, pod("a", "x"))
+    async with watching(cluster, api) as inventory:
+        cluster.say(line("MODIFIED", pod("a", "x", phase="Failed")))
+        await reached(inventory, lambda: not names(inventory))
 
 
 async def test_what_was_known_is_kept_through_an_outage(
