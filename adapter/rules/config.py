@@ -47,7 +47,7 @@ def load(text: str, file: str) -> RulesFile:
 
 
 def _by_line(problems: Iterable[Problem]) -> list[Problem]:
-    return sorted(problems, key=lambda problem: problem.line)
+    return sorted(dict.fromkeys(problems), key=lambda problem: problem.line)
 
 
 def _read(root: Cursor) -> tuple[tuple[Rule, ...], str | None]:
@@ -78,7 +78,7 @@ def _read_adapter(root: Cursor) -> tuple[Rule, ...]:
 
 
 def _read_helm(root: Cursor) -> tuple[tuple[Rule, ...], str | None]:
-    given = root.mapping(*_HELM_KEYS, *CHART_KEYS)
+    given = root.mapping(*_HELM_KEYS, unread=CHART_KEYS)
     url = read_prometheus_url(given["prometheus"]) if "prometheus" in given else None
     warn_of_unread(given)
     chart = given["rules"].mapping(*_HELM_RULES) if "rules" in given else {}

@@ -20,8 +20,7 @@ _CHART_WORDS = """
 CHART_KEYS = tuple(_CHART_WORDS.split())
 _TOLD_BY_FLAGS = {
     "metricsRelistInterval": "--metrics-relist-interval",
-    "listenPort": "--secure-port",
-    "extraArguments": "the same flags",
+    "extraArguments": "these flags",
 }
 
 
@@ -48,7 +47,7 @@ def warn_of_unread(given: Mapping[str, Cursor]) -> None:
     """Warn of values that change what the chart's adapter does and are given to ours by flags."""
     for key, flag in _TOLD_BY_FLAGS.items():
         if key in given and not given[key].is_empty:
-            given[key].warn("it has no effect here", f"start the adapter with {flag}")
+            given[key].warn("not read from this file", f"start the adapter with {flag}")
 
 
 def _check_url(url: str, cursor: Cursor) -> None:

@@ -5,13 +5,15 @@ tree of nodes is walked instead, and whatever is wrong is collected, not raised.
 """
 
 import difflib
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import yaml
 
 from adapter.errors import Problem
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _TAG = "tag:yaml.org,2002:"
 _SPELLED = {yaml.MappingNode: "a mapping", yaml.SequenceNode: "a list", yaml.ScalarNode: "a text"}
 
@@ -87,7 +89,10 @@ class Cursor:
             return ""
         if not self.node.tag.startswith(_TAG):
             self.problem(f"the tag {self.node.tag} has no meaning here", "remove it")
-        return "" if self.is_null else str(self.node.value)
+        value = str(self.node.value)
+        if _SURROGATE.search(value):
+            self.problem("an escape stands for half a character", "write the character itself")
+        return "" if self.is_null else _SURROGATE.sub("\ufffd", value)
 
     def items(self) -> tuple["Cursor", ...]:
         """Give the values of a list, none for null; a problem for anything else."""
@@ -100,13 +105,16 @@ class Cursor:
             for number, node in enumerate(self.node.value, 1)
         )
 
-    def mapping(self, *known: str) -> dict[str, "Cursor"]:
-        """Give the values by key; a problem for each unknown or repeated key and non-mapping."""
+    def mapping(self, *known: str, unread: Collection[str] = ()) -> dict[str, "Cursor"]:
+        """Give the values by key; a problem for each unknown or repeated key and non-mapping.
+
+        Keys in `unread` are no problem either, and not suggested.
+        """
         found = dict(self.entries())
         for name, cursor in found.items():
-            if name not in known:
+            if name not in known and name not in unread:
                 cursor.problem("unknown key", _suggestion(name, known))
-        return {name: cursor for name, cursor in found.items() if name in known}
+        return {name: cursor for name, cursor in found.items() if name in {*known, *unread}}
 
     def entries(self) -> list[tuple[str, "Cursor"]]:
         """Give keys and values in order, none for null; merge keys (`<<`) count last.
@@ -183,15 +191,21 @@ def compose(text: str, findings: Findings) -> Cursor | None:
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
-        _note(findings, _line(error), error.problem or str(error))
-        return None
-    except (yaml.YAMLError, ValueError, OverflowError) as error:
-        _note(findings, 0, " ".join(str(error).split()))
-        return None
+        _note(findings, _fault(error), _line(error))
+    except yaml.YAMLError as error:
+        _note(findings, " ".join(str(error).split()))
+    except (ValueError, OverflowError):  # from Python's chr and int, inside the parser
+        _note(findings, "an escape or a number is too large")
     except RecursionError:
-        _note(findings, 0, "nested too deeply")
-        return None
-    return None if node is None else Cursor(node, findings)
+        _note(findings, "lists or mappings are nested too deeply")
+    else:
+        return None if node is None else Cursor(node, findings)
+    return None
+
+
+def _fault(error: yaml.MarkedYAMLError) -> str:
+    fault = error.problem or str(error)
+    return f"{error.context}, {fault}" if fault.startswith("but ") else fault
 
 
 def _line(error: yaml.MarkedYAMLError) -> int:
@@ -199,8 +213,18 @@ def _line(error: yaml.MarkedYAMLError) -> int:
     return int(mark.line) + 1 if mark else 0
 
 
-def _note(findings: Findings, line: int, fault: str) -> None:
-    cure = "mend it here or just above; a text with any of { } [ ] : # goes in single quotes"
+_CURES = (
+    ("another document", "keep one, without the --- between them"),
+    ("\\t", "indent with spaces, not with tabs"),
+    ("alias", "define the anchor (&) above, or put the text in single quotes"),
+    ("<block end>", "align the keys of one mapping, and the dashes of one list"),
+    ("'{'", "put a text that contains { or } between double quotes"),
+)
+
+
+def _note(findings: Findings, fault: str, line: int = 0) -> None:
+    cures = (cure for words, cure in _CURES if words in fault)
+    cure = next(cures, "mend it here or just above; quote a text with any of { } [ ] : # in it")
     findings.problems.append(
         Problem(file=findings.file, line=line, fault=f"not YAML: {fault}", cure=cure)
     )

@@ -23,6 +23,8 @@ def read_rule(cursor: Cursor) -> Rule | None:
     """Give the rule at `cursor`, which carries its number; None when there is a problem in it."""
     before = len(cursor.findings.problems)
     given = cursor.mapping(*RULE_KEYS)
+    if not cursor.is_mapping and not cursor.is_null:
+        return None
     series_query = _series_query(cursor, given)
     filters = _filters(given.get("seriesFilters"))
     overrides, template = read_resources(given.get("resources"))
