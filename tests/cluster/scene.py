@@ -20,7 +20,7 @@ Seen = TypeVar("Seen")
 
 
 async def eventually(
-    look: Callable[[], Awaitable[Seen]], wanted: Seen, *, seconds: float = 20
+    look: Callable[[], Awaitable[Seen]], wanted: object, *, seconds: float = 20
 ) -> Seen:
     """Look again and again until it is as wanted; gives what was seen last, so or not.
 

@@ -31,7 +31,6 @@ pytestmark = pytest.mark.anyio
 SPACE = "values"
 POWER = "DCGM_FI_DEV_POWER_USAGE"
 ONE, TWO, WEB = "one-gpu", "two-gpus", "web"
-NOTHING: dict[str, str] = {}
 
 
 @pytest.fixture(scope="module")
@@ -208,4 +207,4 @@ async def test_no_value_is_the_exporters_own(
     async with namespace(plane, kubelet, "gpu-operator"):
         await run_pods(plane, pod("gpu-operator", exporter))
         path = "namespaces/gpu-operator/pods/*/DEV_GPU_UTIL_current"
-        assert await eventually(lambda: values(plane.http, path), NOTHING) == NOTHING
+        assert await eventually(lambda: values(plane.http, path), {}) == {}
