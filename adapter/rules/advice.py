@@ -95,10 +95,7 @@ def _left_out(rule: Rule) -> Iterator[Matcher]:
 
     Mere presence of a label is no condition worth telling: the request asks for its value.
     """
-    asked = parse(rule.series_query)
-    if not isinstance(asked, promql.VectorSelector):
-        return
-    conditions, *others = alternatives_of(asked)
+    conditions, *others = alternatives_of(selectors(parse(rule.series_query))[0])
     reading = [_labels_of(selector) for selector in selectors(parse(sample(rule)))]
     objects = {label for label, _, _ in rule.overrides}
     for matcher in conditions if not others else ():

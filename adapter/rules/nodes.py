@@ -57,11 +57,6 @@ class Cursor:
         return isinstance(self.node, yaml.ScalarNode)
 
     @property
-    def is_list(self) -> bool:
-        """Tell whether it is a list."""
-        return isinstance(self.node, yaml.SequenceNode)
-
-    @property
     def is_mapping(self) -> bool:
         """Tell whether it is a mapping."""
         return isinstance(self.node, yaml.MappingNode)

@@ -119,3 +119,8 @@ def test_a_function_of_another_backend_is_a_warning_only() -> None:
 def test_a_query_whose_values_are_not_known_yet_is_a_warning_only() -> None:
     (line,) = _with_query('sum(up{<<.LabelMatchers>>}[<<index .LabelValuesByName "window">>])')
     assert "with sample values it is not PromQL" in line
+
+
+def test_a_kind_that_only_the_cluster_knows_is_left_to_it() -> None:
+    labels = "\n  resources: {overrides: {job: {group: ray.io, resource: rayjob}}}"
+    assert _with_query("up{<<.LabelMatchers>>}", labels=labels) == []

@@ -237,3 +237,21 @@ def test_every_problem_of_a_file_is_told_together_and_in_its_order() -> None:
 def test_any_text_is_a_file_of_rules_or_an_input_error(text: str) -> None:
     with contextlib.suppress(InputError):
         assert isinstance(load(text, "rules.yaml"), RulesFile)
+
+
+def test_resource_rules_are_read_whole_before_they_are_refused() -> None:
+    text = """
+resourceRules:
+  cpu:
+    containerQuery: sum(<<.Series)
+    nodeQuery: up
+    resources: {overrides: {node: {}}}
+    containerLabel: [x]
+  window: 1h30m
+"""
+    assert [line.split(": ")[1] for line in problems(text)] == [
+        "resourceRules",
+        "resourceRules.cpu.containerQuery",
+        "resourceRules.cpu.resources.overrides.node",
+        "resourceRules.cpu.containerLabel",
+    ]

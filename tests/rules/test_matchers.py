@@ -65,6 +65,10 @@ def test_quoting_is_that_of_go() -> None:
     )
 
 
+def test_half_a_character_is_quoted_as_go_reads_it() -> None:
+    assert quoted("a\ud800") == r'"a\ufffd"'
+
+
 def test_a_label_that_is_no_identifier_is_quoted() -> None:
     assert str(Matcher("k8s.pod", "=", "a")) == '"k8s.pod"="a"'
 

@@ -34,6 +34,10 @@ _GOOD = "seriesQuery: up\n  metricsQuery: up{<<.LabelMatchers>>}\n"
             "resources.overrides.pod: a text where a mapping belongs",
         ),
         (
+            "  resources: {overrides: {'': {resource: pod}}}",
+            "resources.overrides.: the label has no name; write the name of a label",
+        ),
+        (
             "  resources: {overrides: {pod: {}}}",
             (
                 "4: rule 1: resources.overrides.pod: it names no resource;"

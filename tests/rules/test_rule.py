@@ -2,6 +2,7 @@
 
 import pytest
 
+from adapter.model.kinds import NAMESPACES, Kinds
 from adapter.model.selector import parse
 from adapter.rules.matchers import Matcher, from_selector, one_of
 from tests.rules.making import rule
@@ -69,3 +70,65 @@ def test_rules_are_equal_only_to_themselves() -> None:
     first, second = rule(), rule()
     assert first != second
     assert len({first, second, first}) == 2
+
+
+_SUM = "sum(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)"
+_RATE = "sum(rate(<<.Series>>{<<.LabelMatchers>>}[1m])) by (<<.GroupBy>>)"
+_CONTAINERS = 'sum(rate(<<.Series>>{<<.LabelMatchers>>,container!="POD"}[1m])) by (<<.GroupBy>>)'
+
+
+@pytest.mark.parametrize(
+    ("query", "series", "word", "name", "expected"),
+    [
+        (
+            _RATE,
+            "ingress_hits_total",
+            "service",
+            "somesvc",
+            (
+                'sum(rate(ingress_hits_total{kube_namespace="somens",kube_service="somesvc"}[1m]))'
+                " by (kube_service)"
+            ),
+        ),
+        (
+            _SUM,
+            "work_queue_wait",
+            "deployments",
+            "somedep",
+            (
+                'sum(work_queue_wait{kube_namespace="somens",kube_deployment="somedep"})'
+                " by (kube_deployment)"
+            ),
+        ),
+        (
+            _RATE,
+            "volume_claims_total",
+            "persistentvolume",
+            "somepv",
+            (
+                'sum(rate(volume_claims_total{kube_persistentvolume="somepv"}[1m]))'
+                " by (kube_persistentvolume)"
+            ),
+        ),
+        (
+            _CONTAINERS,
+            "container_some_count_total",
+            "pod",
+            "somepod",
+            (
+                'sum(rate(container_some_count_total{kube_namespace="somens",kube_pod="somepod",'
+                'container!="POD"}[1m])) by (kube_pod)'
+            ),
+        ),
+    ],
+)
+def test_a_template_of_labels_gives_the_incumbents_queries(
+    query: str, series: str, word: str, name: str, expected: str
+) -> None:
+    made = rule(query, template="kube_<<.Resource>>")
+    resource = Kinds().find(word)
+    assert made.template
+    assert resource
+    label = made.template.label(resource)
+    home = [Matcher(made.template.label(NAMESPACES), "=", "somens")] if resource.namespaced else []
+    assert made.render(series, [*home, one_of(label, [name])], (label,)) == expected

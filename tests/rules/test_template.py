@@ -71,6 +71,8 @@ _PIECES = st.lists(
         ("<<index .GroupBySlice 1>>", "extra"),
         ("<<index .LabelValuesByName `resource`>>", "bar|baz"),
         (r'<<index .LabelValuesByName "res\x6furce">>', "bar|baz"),
+        (r'<<"\101\u00e9\t\"">>', 'A\u00e9\t"'),
+        ("<<7>>", "7"),
     ],
 )
 def test_a_variable_is_printed_as_go_prints_it(template: str, text: str) -> None:
@@ -83,6 +85,7 @@ def test_a_variable_is_printed_as_go_prints_it(template: str, text: str) -> None
         ("a \n <<- .Series ->> \t b", "afoob"),
         ("a <<- .Series>> b", "afoo b"),
         ("a <<.Series ->> b", "a foob"),
+        ("a <<.Series  ->> b", "a foob"),
         ("a <</* why */>> b", "a  b"),
         ("a <<- /* why */ ->> b", "ab"),
         ("<<.Series>><<.Series>>", "foofoo"),
@@ -120,6 +123,12 @@ def test_spaces_and_comments_are_trimmed_as_go_trims_them(template: str, text: s
         ("<<.Series .GroupBy>>", ".Series cannot be given arguments"),
         ("<<.Series#>>", "unexpected '#'"),
         ("\n\n<<.Series#>>", "line 3"),
+        ("<</* why */ .Series>>", r"must end with \*/ directly before >>"),
+        (r'<<"\q">>', r"\\q is no escape of Go's"),
+        (r'<<"\U00110000">>', "is no escape of Go's"),
+        ("<<1.5>>", r"unexpected 1\.5"),
+        ("<<index .GroupBySlice index>>", "unexpected index"),
+        ("<<nil>>", "keyword nil"),
     ],
 )
 def test_what_is_not_served_is_refused_by_name(template: str, named: str) -> None:
