@@ -29,6 +29,7 @@ from adapter.model.identity import FrontProxy
 from adapter.rules.config import RulesFile
 from adapter.security.authentication import Authenticator
 from adapter.security.authorization import Authorizer
+from adapter.security.front_proxy import front_proxy_of
 from adapter.security.tls import ServingCertificate
 from adapter.settings import AuthenticationSettings, Settings
 from adapter.sources.front_proxy import FrontProxyWatch
@@ -200,25 +201,13 @@ def _believed(
     settings: AuthenticationSettings, proxies: FrontProxyWatch
 ) -> Callable[[], FrontProxy | None]:
     """Give whose word counts: the flags' when they name an authority, else the cluster's."""
-    if settings.requestheader_ca_file is None:
-        return lambda: proxies.current
-    told = FrontProxy(
-        ca_pem=_read(settings.requestheader_ca_file, "--requestheader-client-ca-file"),
-        allowed_names=settings.requestheader_allowed_names,
-        username_headers=_lower(settings.requestheader_username_headers),
-        group_headers=_lower(settings.requestheader_group_headers),
-        extra_prefixes=_lower(settings.requestheader_extra_prefixes),
-    )
-    return lambda: told
+    told = front_proxy_of(settings)
+    return (lambda: proxies.current) if told is None else (lambda: told)
 
 
 def _proxies_known(settings: AuthenticationSettings, proxies: FrontProxyWatch) -> bool:
     told = settings.requestheader_ca_file is not None or settings.skip_lookup
     return told or settings.tolerate_lookup_failure or proxies.read
-
-
-def _lower(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(name.lower() for name in names)
 
 
 def _with_url(settings: Settings, rules: RulesFile) -> Settings:
@@ -263,16 +252,6 @@ def _listening(settings: Settings) -> socket.socket:
         fault = f"cannot listen on {address[0]} port {address[1]}: {error.strerror or error}"
         cure = "give a free port with --secure-port and an address of this host's"
         raise InputError([Problem(file="command line", fault=fault, cure=cure)]) from error
-
-
-def _read(path: Path, flag: str) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        fault = f"{flag}={path} cannot be read: {error.strerror or error}"
-        raise InputError(
-            [Problem(file="command line", fault=fault, cure="give a file that is there")]
-        ) from error
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import anyio
 import httpx
 import pytest
 import uvicorn
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from adapter.api.gate import Gate
 from adapter.api.protocol import PeerCertificateProtocol
@@ -122,7 +122,7 @@ async def adapter(
 
 
 @asynccontextmanager
-async def running(app: Gate, serving: ServingCertificate) -> AsyncIterator[int]:
+async def running(app: ASGIApp, serving: ServingCertificate) -> AsyncIterator[int]:
     """Serve on a free port; the socket listens before anybody asks."""
     config = uvicorn.Config(
         app,
@@ -277,3 +277,19 @@ async def test_a_new_serving_pair_is_served_while_the_old_connection_goes_on(
         adapter.serving_authority = following
         assert (await adapter.get("/version", front, ALICE)).status_code == 200
         assert (await kept.get("/version", headers=ALICE)).status_code == 200
+
+
+async def test_a_stop_does_not_wait_for_a_client_that_keeps_an_idle_connection(
+    tmp_path: Path, serving_authority: Authority
+) -> None:
+    """The client never answers the end of its TLS session; the server still ends."""
+    pair = serving_authority.issue_server("adapter", ["localhost"])
+    certificate, key = pair.write(tmp_path, "serving")
+    serving = ServingCertificate(ServingSettings(cert_file=certificate, key_file=key), lambda: None)
+    trusted = ssl.create_default_context(cadata=serving_authority.certificate_pem.decode())
+    with anyio.fail_after(10):
+        async with running(told, serving) as port:
+            idle = await anyio.connect_tcp("localhost", port, ssl_context=trusted)
+            await idle.send(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert (await idle.receive()).startswith(b"HTTP/1.1 200")
+    await anyio.aclose_forcefully(idle)
