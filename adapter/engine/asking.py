@@ -1,6 +1,6 @@
 """Which query answers whom: exactly as asked, or one for everybody where the rule allows it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from adapter.engine.catalogue import Offer
@@ -76,7 +76,7 @@ class Question:
         return [
             *metric_matchers(self.selector),
             *self._limits(binding, scopes),
-            *(Matcher(label, "=", "") for label in _object_labels(earlier, binding)),
+            *(Matcher(one.object_label, "=", "") for one in earlier),
         ]
 
     def _limits(self, binding: Binding, scopes: Scopes) -> list[Matcher]:
@@ -123,8 +123,3 @@ def metric_matchers(selector: Selector) -> tuple[Matcher, ...]:
     except ValueError as error:
         message = f"metricLabelSelector: {error}"
         raise BadRequest(message) from error
-
-
-def _object_labels(earlier: Sequence[Binding], binding: Binding) -> list[str]:
-    labels = dict.fromkeys(one.object_label for one in earlier)
-    return [label for label in labels if label != binding.object_label]

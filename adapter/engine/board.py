@@ -93,7 +93,6 @@ class Board:
                 while True:
                     tasks.start_soon(self._fly, await self._departures.get())
         finally:
-            self._departures = asyncio.Queue()
             for flight in list(self._flights.values()):
                 self._land(flight, _stopped(self._clock.monotonic()))
 
@@ -165,8 +164,7 @@ class Board:
         entry.flying_since = None
         entry.note(outcome)
         flight.outcome = outcome
-        if self._flights.get(entry.question) is flight:
-            del self._flights[entry.question]
+        self._flights.pop(entry.question, None)
         self._journal.note(entry.question, outcome)
         flight.landed.set()
 

@@ -342,6 +342,18 @@ async def test_an_outage_costs_queries_by_time_and_not_by_requests(
     assert len(prometheus.queries) <= 5
 
 
+async def test_after_a_hang_prometheus_is_left_alone_for_the_bounds_length(
+    clock: ManualClock, prometheus: FakePrometheus
+) -> None:
+    one = offer()
+    prometheus.delay, prometheus.error = 10.0, DOWN
+    async with running(prometheus, clock) as board, anyio.create_task_group() as tasks:
+        for _ in range(60):
+            tasks.start_soon(Pending().run, board, ask(one))
+            await clock.advance(0.5)
+    assert [at - prometheus.asked_at[0] for at in prometheus.asked_at] == [0, 15]
+
+
 async def test_a_prometheus_that_hangs_keeps_nobody_with_a_usable_reading_for_long(
     clock: ManualClock, prometheus: FakePrometheus
 ) -> None:
@@ -476,6 +488,34 @@ async def test_memory_is_bounded_whatever_is_asked_for(
         for first in range(0, 5000, 500):
             await read_all(board, [ask(one, f"pod-{n}") for n in range(first, first + 500)])
         assert len(board._entries) == 4096
+
+
+async def test_past_that_bound_what_is_asked_for_stays(
+    clock: ManualClock, prometheus: FakePrometheus
+) -> None:
+    one, shared = offer(rule(UNSPREADABLE)), offer()
+    async with running(prometheus, clock) as board:
+        held = await board.read(ask(shared))
+        for first in range(0, 5000, 500):
+            assert await board.read(ask(shared)) is held
+            await read_all(board, [ask(one, f"pod-{n}") for n in range(first, first + 500)])
+        assert await board.read(ask(shared)) is held
+
+
+async def test_a_board_that_is_started_again_answers_again(
+    clock: ManualClock, prometheus: FakePrometheus
+) -> None:
+    interrupted, resumed = Pending(), Pending()
+    board = Board(prometheus, ReadingSettings(), Telemetry(), clock, lambda _ref, _labels: True)
+    prometheus.delay = 1.0
+    for pending, wait in ((interrupted, 0.5), (resumed, 5.0)):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(board.run)
+            tasks.start_soon(pending.run, board, ask())
+            await clock.advance(wait)
+            tasks.cancel_scope.cancel()
+        await clock.advance(5)
+    assert resumed.reading is not None
 
 
 async def test_samples_left_out_are_counted_by_cause(

@@ -155,6 +155,17 @@ async def test_a_metric_is_there_soon_after_prometheus_is() -> None:
         assert world.offered() == (UTIL,)
 
 
+async def test_after_a_success_the_next_failure_is_retried_soon_again() -> None:
+    world = World([GPU_RULE], interval=60, failing={"names": DOWN})
+    async with world.running():
+        await world.clock.advance(3)
+        world.index.failing = {}
+        await world.clock.advance(1)
+        world.index.failing = {"names": DOWN}
+        await world.clock.advance(60.5)
+    assert world.clock.slept == [0.5, 1, 2, 60, 0.5, 1]
+
+
 async def test_retries_are_never_rarer_than_the_interval() -> None:
     world = World([GPU_RULE], interval=2, failing={"names": DOWN})
     async with world.running():
@@ -232,6 +243,15 @@ async def test_a_kind_that_appears_later_is_served_from_the_next_pass_on() -> No
     world.kinds = Kinds([*BUILT_IN, GIZMO])
     await world.discovery.discover()
     assert world.offered(GIZMO) == (UTIL,)
+
+
+async def test_a_doubt_that_comes_back_is_told_again(caplog: pytest.LogCaptureFixture) -> None:
+    world = World([GIZMO_RULE], [GPU | {"gizmo": "g"}])
+    with caplog.at_level(logging.WARNING, "adapter"):
+        for kinds in (Kinds(), Kinds([*BUILT_IN, GIZMO]), Kinds()):
+            world.kinds = kinds
+            await world.discovery.discover()
+    assert len(caplog.records) == 2
 
 
 async def test_a_rule_that_replaces_another_is_told_once(

@@ -80,6 +80,19 @@ def test_a_device_scraped_twice_counts_once() -> None:
     assert result.values == {pod_ref("llm-0"): 310}
 
 
+def test_a_device_is_known_by_the_old_spelling_of_its_id_too() -> None:
+    power = of_series("DCGM_FI_DEV_POWER_USAGE")
+    labels = {"exported_pod": "llm-0", "exported_namespace": "ml", "uuid": "GPU-1"}
+    result = folded(*(sample(300, labels | {"job": job}) for job in ("a", "b")), of=power)
+    assert result.values == {pod_ref("llm-0"): 300}
+
+
+def test_the_last_digit_of_a_sum_does_not_depend_on_the_order() -> None:
+    power = of_series("DCGM_FI_DEV_POWER_USAGE")
+    samples = [gpu(watts, uuid=f"GPU-{watts}") for watts in (0.1, 0.2, 0.3)]
+    assert folded(*samples, of=power) == folded(*reversed(samples), of=power)
+
+
 def test_two_instances_of_one_device_are_two() -> None:
     engine = of_series("DCGM_FI_PROF_GR_ENGINE_ACTIVE")
     result = folded(gpu(0.2, GPU_I_ID="7"), gpu(0.4, GPU_I_ID="8"), of=engine)
@@ -157,6 +170,11 @@ def test_the_bounds_of_a_field_are_possible_values() -> None:
 def test_a_query_that_changes_the_unit_may_pass_the_bounds_of_the_field() -> None:
     scaled = of_series("DCGM_FI_PROF_SM_ACTIVE", "100 * <<.Series>>{<<.LabelMatchers>>}")
     assert folded(gpu(43), of=scaled).values == {pod_ref("llm-0"): 43}
+
+
+def test_nor_is_a_large_number_of_another_unit_a_blank() -> None:
+    memory = of_series("DCGM_FI_DEV_FB_USED", "1048576 * <<.Series>>{<<.LabelMatchers>>}")
+    assert folded(gpu(2.0**47), of=memory).values == {pod_ref("llm-0"): 2.0**47}
 
 
 def test_large_numbers_of_series_other_than_dcgms_are_no_blanks() -> None:
@@ -253,6 +271,12 @@ def test_a_sample_without_the_objects_label_is_counted_and_given_to_nobody() -> 
 def test_it_is_the_one_objects_to_which_the_query_was_limited() -> None:
     result = folded(sample(60, {}), wanted=[pod_ref("llm-0")], namespace="ml")
     assert (result.values, result.unlabelled) == ({pod_ref("llm-0"): 60}, 1)
+
+
+def test_beside_a_sample_that_names_the_object_one_without_label_counts_for_nothing() -> None:
+    samples = [sample(60, {}), sample(20, {"exported_pod": "llm-0"})]
+    result = folded(*samples, wanted=[pod_ref("llm-0")], namespace="ml")
+    assert result.values == {pod_ref("llm-0"): 20}
 
 
 def test_a_nan_without_label_is_no_value_either() -> None:

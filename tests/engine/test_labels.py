@@ -48,6 +48,17 @@ def test_two_namespace_labels_of_which_one_is_of_the_same_sort() -> None:
     assert bound == (Binding("kubernetes_pod_name", "kubernetes_namespace"),)
 
 
+def test_the_sort_counts_more_than_the_rules_preference() -> None:
+    overrides = [
+        ("exported_namespace", "", "namespace"),
+        ("kubernetes_namespace", "", "namespace"),
+        ("exported_pod", "", "pod"),
+    ]
+    present = [label for label, _, _ in overrides]
+    bound = bindings_of(rule(overrides=overrides), PODS, present, Kinds())
+    assert bound == (Binding("exported_pod", "exported_namespace"),)
+
+
 def test_cluster_scoped_kinds_need_no_namespace() -> None:
     bound = bindings_of(builtin_rules()[0], NODES, ("Hostname", "hostname", "node"), Kinds())
     assert [binding.object_label for binding in bound] == ["node", "Hostname", "hostname"]

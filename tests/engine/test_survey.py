@@ -69,6 +69,12 @@ async def test_where_the_backend_cannot_tell_the_series_are_fetched(missing: str
     assert found == {"pod": {"gpu_util"}, "node": {"gpu_util", "gpu_temp"}}
 
 
+async def test_series_without_a_name_are_no_metric() -> None:
+    nameless = {"__name__": "", "UUID": "1", "pod": "a"}
+    index = FakeIndex([nameless], {"names": EndpointMissing("not served")})
+    assert await survey(index).names_by_label(QUERY, pods_and_nodes) == {"pod": frozenset()}
+
+
 async def test_another_failure_is_no_reason_to_fetch_the_series() -> None:
     index = FakeIndex(SERIES, {"labels": QueryRefused("too many")})
     with pytest.raises(QueryRefused):
