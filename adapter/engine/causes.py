@@ -1,5 +1,6 @@
 """Why a sample is left out before it becomes a value."""
 
+import math
 from collections.abc import Callable, Mapping
 from enum import IntEnum
 
@@ -64,10 +65,8 @@ class Causes:
 
     def of_value(self, value: float) -> Cause | None:
         """Give why `value` is no measurement, None when it can be one."""
-        if value != value:  # noqa: PLR0124  (NaN alone differs from itself)
-            return Cause.NAN
-        if value in {float("inf"), float("-inf")}:
-            return Cause.INFINITE
+        if not math.isfinite(value):
+            return Cause.NAN if math.isnan(value) else Cause.INFINITE
         if self._guards_blanks and is_blank(value, self._field):
             return Cause.BLANK
         if self._field and not self._field.low <= value <= self._field.high:

@@ -2,14 +2,14 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapter.engine.catalogue import Offer
 from adapter.engine.causes import Cause, Causes
 from adapter.engine.labels import Binding
 from adapter.model.objects import ObjectRef, Sample
-from adapter.rules.dcgm import field_of
+from adapter.rules.dcgm import Combine, field_of
 
 Alive = Callable[[ObjectRef, Mapping[str, str]], bool]
 Vectors = Sequence[tuple[Binding, Sequence[Sample]]]
@@ -106,7 +106,9 @@ def _give_unlabelled(gathered: _Gathered, ref: ObjectRef, causes: Causes) -> Non
 
 
 def _folded(gathered: _Gathered, offer: Offer, causes: Causes) -> Folded:
-    combined = {ref: _combine(offer, devices) for ref, devices in gathered.devices.items()}
+    known = field_of(offer.series)
+    how = known.combine if known else "max"
+    combined = {ref: _combine(how, devices.values()) for ref, devices in gathered.devices.items()}
     for ref in [ref for ref, value in combined.items() if causes.too_large(value)]:
         del combined[ref]
         gathered.faults[ref] = Cause.TOO_LARGE
@@ -124,14 +126,12 @@ def _folded(gathered: _Gathered, offer: Offer, causes: Causes) -> Folded:
     )
 
 
-def _combine(offer: Offer, devices: Mapping[Hashable, float]) -> float:
-    values = devices.values()
-    known = field_of(offer.series)
-    if known is None or known.combine == "max":
+def _combine(how: Combine, values: Collection[float]) -> float:
+    if len(values) == 1 or how == "max":
         return max(values)
     # fsum rounds once, so the order of samples cannot change the last digit.
     total = math.fsum(values)
-    return total / len(values) if known.combine == "mean" else total
+    return total / len(values) if how == "mean" else total
 
 
 def _warnings(gathered: _Gathered, offer: Offer) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from adapter.model.objects import ObjectRef, Pod
 # A device's series names the node that the device is in; the first that is a real node counts,
 # as `Hostname` may also be the exporter's pod.
 _NODE_LABELS = ("node", "Hostname", "hostname")
-_DEVICE_LABELS = ("UUID", "uuid")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +43,10 @@ def _differs(told: str, known: str) -> bool:
 
 
 def _node_of(labels: Mapping[str, str], node_names: Collection[str]) -> str:
-    if not any(labels.get(label) for label in _DEVICE_LABELS):
+    # Called for each sample, so without generators.
+    if "UUID" not in labels and "uuid" not in labels:
         return ""
-    told = (labels.get(label, "") for label in _NODE_LABELS)
-    return next((name for name in told if name in node_names), "")
+    for label in _NODE_LABELS:
+        if (name := labels.get(label)) in node_names:
+            return name or ""
+    return ""
