@@ -11,7 +11,8 @@ from adapter.model.selector import Selector
 from adapter.rules.matchers import from_selector
 
 EVERY = "*"
-DEADLINE = 10.0
+# Longer than Prometheus is given by default, whose silence is then told as the reason.
+DEADLINE = 12.0
 
 Parameter = Callable[[str], str]
 

@@ -108,15 +108,16 @@ class Board:
         return entry.reading(scopes)
 
     async def _wait(self, entry: Entry, scopes: frozenset[str], flight: _Flight) -> Reading | None:
-        usable = entry.usable(scopes, self._clock.monotonic())
-        # Who has something to show does not wait for a Prometheus that hangs.
-        await self._landing(flight, self._settings.freshness if usable else None)
+        hurried = entry.failed or entry.usable(scopes, self._clock.monotonic())
+        # Who has something to show or to tell does not wait for a Prometheus that hangs.
+        await self._landing(flight, self._settings.freshness if hurried else None)
         outcome = flight.outcome
         succeeded = outcome is not None and outcome.failure is None
         if succeeded or entry.usable(scopes, self._clock.monotonic()):
             return entry.reading(scopes)
-        if outcome and outcome.failure:
-            raise outcome.failure.with_traceback(None)
+        told = outcome or entry.last
+        if told and told.failure:
+            raise told.failure.with_traceback(None)
         return None
 
     async def _landing(self, flight: _Flight, patience: float | None) -> None:

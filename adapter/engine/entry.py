@@ -88,6 +88,11 @@ class Entry:
         self.demand = {scope: at for scope, at in self.demand.items() if now - at <= DEMAND}
         return limited(self.demand)
 
+    @property
+    def failed(self) -> bool:
+        """Tell whether the last evaluation failed."""
+        return self.last is not None and self.last.failure is not None
+
     def note(self, outcome: Outcome) -> None:
         """Take the outcome of an evaluation; a failure leaves the reading that is held."""
         self.last = outcome
@@ -119,7 +124,7 @@ class Entry:
             return Verdict.ANSWER_AND_REFRESH
         if self.usable(scopes, now) and (self.resting(now) or self._failing(now)):
             return Verdict.ANSWER_AND_REFRESH
-        if self.last and self.last.failure and self.resting(now) and self.flying_since is None:
+        if self.failed and self.resting(now) and self.flying_since is None:
             return Verdict.FAIL
         return Verdict.WAIT
 
@@ -138,7 +143,7 @@ class Entry:
     def _failing(self, now: float) -> bool:
         if self.flying_since is not None and now - self.flying_since > self.settings.freshness:
             return True
-        return self.last is not None and self.last.failure is not None
+        return self.failed
 
 
 def _covers(outcome: Outcome, scopes: frozenset[str]) -> bool:

@@ -371,6 +371,25 @@ async def test_a_prometheus_that_hangs_keeps_nobody_with_a_usable_reading_for_lo
         await clock.advance(10)
 
 
+async def test_a_prometheus_that_hangs_again_keeps_nobody_for_longer_than_the_bound(
+    clock: ManualClock, prometheus: FakePrometheus
+) -> None:
+    """Who has nothing to show is told the failure that was told before."""
+    one, first, second = offer(), Pending(), Pending()
+    prometheus.delay, prometheus.error = 10.0, DOWN
+    async with running(prometheus, clock) as board, anyio.create_task_group() as tasks:
+        tasks.start_soon(first.run, board, ask(one))
+        await clock.advance(10.1)
+        assert first.error is DOWN
+        await clock.advance(6)
+        tasks.start_soon(second.run, board, ask(one))
+        await clock.advance(4.9)
+        assert not second.done
+        await clock.advance(0.2)
+        assert second.error is DOWN
+        await clock.advance(10)
+
+
 async def test_once_it_has_failed_nobody_with_a_usable_reading_waits(
     clock: ManualClock, prometheus: FakePrometheus
 ) -> None:
