@@ -48,10 +48,10 @@ async def _demo(screen: Screen, folder: Path, environment: Mapping[str, str]) ->
     try:
         await _parts(screen, folder, environment)
     except HarnessError as error:
-        screen.say(f"\nThe demo failed: {error}\nAll logs are in {folder}")
+        screen.lines(f"\nThe demo failed: {error}\nAll logs are in {folder}")
         return 1
     except httpx.HTTPError as error:
-        screen.say(f"\nThe demo failed: {error!r}\nAll logs are in {folder}")
+        screen.lines(f"\nThe demo failed: {error!r}\nAll logs are in {folder}")
         return 1
     except asyncio.CancelledError:
         screen.say("\nInterrupted: everything has been stopped.")

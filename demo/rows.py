@@ -8,7 +8,7 @@ from demo.seen import Seen
 HEAD = (
     "time",
     "load",
-    "GPU use of each worker, %",
+    "GPU use, %",
     "HPA",
     "replicas",
     "what happens",
@@ -19,11 +19,10 @@ QUIET_SECONDS = 5
 Row = tuple[str, ...]
 
 
-def row(seen: Seen, words: str) -> Row:
+def row(seen: Seen, words: str, *, named: bool) -> Row:
     """The cells of one look, in the order of HEAD; a pod goes by the last part of its name."""
-    use = "  ".join(
-        f"{name.rpartition('-')[2]} {value:.0f}" for name, value in seen.utilisation.items()
-    )
+    pods = {name.rpartition("-")[2]: f"{value:.0f}" for name, value in seen.utilisation.items()}
+    use = "  ".join(f"{pod} {value}" if named else value for pod, value in pods.items())
     return (
         f"{seen.second // 60}:{seen.second % 60:02d}",
         "on" if seen.load_on else "off",
@@ -57,9 +56,11 @@ def plain(cells: Row) -> str:
 class Story:
     """The rows told so far: one for each thing that happened, and one a while when nothing does.
 
-    `latest` is the moment's row, which may not have been worth keeping.
+    `latest` is the moment's row, which may not have been worth keeping. `named` says whether pods
+    are named, for which a narrow screen has no room.
     """
 
+    named: bool = True
     kept: list[Row] = field(default_factory=list)
     latest: Row | None = None
     _before: Seen | None = None
@@ -68,7 +69,7 @@ class Story:
     def tell(self, seen: Seen, opening: str = "") -> Row | None:
         """Take a look, with the words that open an act; gives the row when it is worth keeping."""
         said = "; ".join(part for part in (opening, words(self._before, seen)) if part)
-        self.latest = row(seen, said)
+        self.latest = row(seen, said, named=self.named)
         self._before = seen
         if not said and seen.second - self._kept_at < QUIET_SECONDS:
             return None

@@ -17,6 +17,8 @@ from demo.rows import HEAD, Row, Story, plain
 ROOM_BELOW = 6
 """Lines of a terminal that the table leaves free, its head and frame included."""
 PIPE_WIDTH = 120
+WIDE = 100
+"""Columns from which on a table has room for the names of pods."""
 
 Say = Callable[[str], None]
 Refresh = Callable[[Row | None], None]
@@ -38,13 +40,23 @@ class Screen:
         """Whether lines may be drawn over."""
         return self.console.is_terminal and not self.console.is_dumb_terminal
 
+    @property
+    def wide(self) -> bool:
+        """Whether a table has room for names."""
+        return self.console.width >= WIDE
+
     def heading(self, text: str) -> None:
         """Open a part."""
         self.console.print(Text(f"\n{text}\n{'=' * len(text)}", style="bold"))
 
     def say(self, text: str) -> None:
-        """Say a sentence."""
-        self.console.print(text)
+        """Say sentences, wrapped between words."""
+        self.console.print(text, soft_wrap=False)
+        sys.stdout.flush()
+
+    def lines(self, *lines: str) -> None:
+        """Give lines to be copied: the terminal breaks them, we do not."""
+        self.console.print("\n".join(lines))
         sys.stdout.flush()
 
     def typed(self, line: str, output: str) -> None:
@@ -63,7 +75,7 @@ class Screen:
         Elsewhere than on a terminal each saying is a line of its own.
         """
         if not self.live:
-            yield lambda line: self.say(f"... {line}")
+            yield lambda line: self.lines(f"... {line}")
             return
         line = TextColumn("{task.description}", table_column=Column(no_wrap=True))
         columns = (SpinnerColumn(), TimeElapsedColumn(), line)
@@ -75,8 +87,8 @@ class Screen:
     def story(self, story: Story) -> Iterator[Refresh]:
         """The story's table: drawn anew for each look, or each row that is kept on a line."""
         if not self.live:
-            self.say(plain(HEAD))
-            yield lambda kept: self.say(plain(kept)) if kept else None
+            self.lines(plain(HEAD))
+            yield lambda kept: self.lines(plain(kept)) if kept else None
             return
         with Live(console=self.console, auto_refresh=False) as live:
             room = max(self.console.height - ROOM_BELOW, 4)

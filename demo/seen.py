@@ -84,7 +84,7 @@ class Act:
 ACTS = (
     Act(words="one idle worker", load_on=False, replicas=1, seconds=60, pause=5),
     Act(
-        words="load on: all GPUs multiply",
+        words="load on: all GPUs busy",
         load_on=True,
         replicas=4,
         seconds=90,

@@ -27,12 +27,15 @@ AT_THE_TOP = (
     f"kubectl get --raw {METRICS_PATH}/metrics/{METRIC}",
 )
 AT_THE_END = (f"kubectl describe hpa hpa-gpu -n {NAMESPACE}",)
-FIRST_WORDS = """
-The autoscaler holds ray-worker (1 to 4 replicas) at a GPU use of 40 %. Below, HPA is the value it
-sees and its target, replicas are those that run and those it wants."""
-LAST_WORDS = """
-A warning above, if there is one, is of the first seconds: Prometheus had no series of the new
-worker yet. No value is never taken for zero, so the autoscaler waited."""
+FIRST_WORDS = (
+    "\nThe autoscaler holds ray-worker (1 to 4 replicas) at a GPU use of 40 %. Below, GPU use is that"
+    " of each worker, HPA the value it sees and its target, replicas those that run and those it"
+    " wants."
+)
+LAST_WORDS = (
+    "\nA warning above, if there is one, is of the first seconds: Prometheus had no series of the"
+    " new worker yet. A missing value is never taken for zero, so the autoscaler waited."
+)
 LOOK_SECONDS = 1
 CYCLE_SECONDS = 60
 
@@ -51,7 +54,7 @@ class Stage:
         await self._type(APPLY)
         self.screen.say(FIRST_WORDS)
         self.started = time.monotonic()
-        story = Story()
+        story = Story(named=self.screen.wide)
         with self.screen.story(story) as refresh:
             first, grow, shrink = ACTS
             await self._act(first, story, refresh)
@@ -70,11 +73,14 @@ class Stage:
         """Switch the load on and off for ever, saying what may be tried meanwhile."""
         plane = self.cluster.plane
         self.screen.say("\nEverything stays up until Ctrl-C. In another terminal:\n")
-        self.screen.say(f"export KUBECONFIG={plane.admin_kubeconfig}")
-        self.screen.say(f"alias kubectl={plane.binaries.kubectl}")
-        for line in (f"kubectl get hpa -n {NAMESPACE} --watch", *AT_THE_TOP, *AT_THE_END):
-            self.screen.say(line)
-        self.screen.say("")
+        self.screen.lines(
+            f"export KUBECONFIG={plane.admin_kubeconfig}",
+            f"alias kubectl={plane.binaries.kubectl}",
+            f"kubectl get hpa -n {NAMESPACE} --watch",
+            *AT_THE_TOP,
+            *AT_THE_END,
+            "",
+        )
         with self.screen.status("") as say:
             for turn in count():
                 self.switch.on = turn % 2 == 1

@@ -40,7 +40,7 @@ PATHS = (
     "nodes/gpu-node-2/DEV_GPU_TEMP_current",
     "namespaces/rayexperiment/metrics/DEV_GPU_UTIL_current",
 )
-HEAD = ("kind", "namespace", "name", "metric", "value", "evaluated")
+HEAD = ("object", "metric", "value", "at (UTC)")
 FIRST_VALUE_SECONDS = 40
 POLL_SECONDS = 0.2
 
@@ -58,7 +58,7 @@ async def show_values(program: Path, folder: Path, screen: Screen) -> None:
     ):
         answers = [await _first(http, path) for path in PATHS]
     screen.grid(HEAD, [_row(item) for answer in answers for item in answer["items"]])
-    screen.say(f"The first was GET {ROOT}/{PATHS[0]}")
+    screen.lines(f"The first was GET {ROOT}/{PATHS[0]}")
 
 
 def _fleet() -> Fleet:
@@ -125,5 +125,6 @@ async def _first(http: httpx.AsyncClient, path: str) -> Mapping[str, Any]:
 
 def _row(item: Mapping[str, Any]) -> Row:
     described, metric = item["describedObject"], item["metric"]["name"]
-    name, namespace = described["name"], described.get("namespace", "")
-    return (described["kind"], namespace, name, metric, item["value"], item["timestamp"])
+    within = f"{described['namespace']}/" if described.get("namespace") else ""
+    name = f"{described['kind']} {within}{described['name']}"
+    return (name, metric, item["value"], item["timestamp"][11:19])

@@ -45,8 +45,8 @@ async def test_without_a_cluster_it_reads_values_and_ends(
     done = await demo(tmp_path, CLUSTER="no")
 
     assert done.code == 0, done.stdout
-    assert re.search(r"Pod +rayexperiment +ray-worker-a +DEV_GPU_UTIL_current +100 ", done.stdout)
-    assert re.search(r"Pod +training +resnet-0 +DEV_FB_USED_current +3699 ", done.stdout)
+    assert re.search(r"Pod rayexperiment/ray-worker-a +DEV_GPU_UTIL_current +100 ", done.stdout)
+    assert re.search(r"Pod training/resnet-0 +DEV_FB_USED_current +3699 ", done.stdout)
     assert leftovers(tmp_path) == []
 
 

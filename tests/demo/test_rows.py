@@ -9,13 +9,17 @@ def test_a_row_shows_time_load_use_value_target_and_replicas() -> None:
         second=67, load_on=True, use=(100.0, 97.0), current="98500m", desired=4, replicas=2
     )
 
-    cells = row(look, "2 workers run")
+    cells = row(look, "2 workers run", named=True)
 
     assert cells == ("1:07", "on", "p0 100  p1 97", "98500m/40", "2/4", "2 workers run")
 
 
+def test_a_narrow_screen_has_the_use_of_each_worker_without_its_name() -> None:
+    assert row(a_look(use=(100.0, 97.0)), "", named=False)[2] == "100  97"
+
+
 def test_a_value_that_is_missing_is_unknown_and_not_zero() -> None:
-    cells = row(a_look(use=(), current=None), "")
+    cells = row(a_look(use=(), current=None), "", named=True)
 
     assert (cells[2], cells[3]) == ("-", "<unknown>/40")
 
@@ -93,6 +97,6 @@ def test_keeping_the_moment_twice_adds_one_row() -> None:
 
 
 def test_plain_rows_stand_under_their_heads() -> None:
-    cells = row(a_look(second=5, use=(3.0,)), "")
+    cells = row(a_look(second=5, use=(3.0,)), "", named=True)
 
     assert plain(cells).index("0/40") == plain(HEAD).index("HPA")
