@@ -34,7 +34,7 @@ def main() -> int:
 
 
 async def _bench(folder: Path) -> int:
-    place = Place.here()
+    place, busy = Place.here(), os.getloadavg()[0]
     print(
         "Starting a control plane, Prometheus and the adapter, then measuring: half a minute.",
         flush=True,
@@ -46,15 +46,16 @@ async def _bench(folder: Path) -> int:
     except HarnessError as error:
         print(f"error: {error}")
         return 1
-    _show(figures)
+    _show(figures, busy)
     return 0 if all(figure.holds for figure in figures) else 1
 
 
-def _show(figures: Sequence[Figure]) -> None:
+def _show(figures: Sequence[Figure], load: float) -> None:
     table = Table(*HEAD, box=box.SIMPLE_HEAD, pad_edge=False)
     for figure in figures:
         table.add_row(*figure.row)
     width = None if sys.stdout.isatty() else PIPE_WIDTH
     Console(highlight=False, markup=False, width=width).print(table)
-    print(f"{os.cpu_count()} cores, shared with the control plane, Prometheus and the client.")
+    print(f"{os.cpu_count()} cores, shared with the control plane, Prometheus and the client;")
+    print(f"load average when it began: {load:.1f}. On a busy machine times say little.")
     print("Measured by: make bench")
