@@ -1,16 +1,17 @@
 """Warnings: rules that are well formed and may still not do what their author expects."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import promql_parser as promql
 
 from adapter.model.kinds import NAMESPACES, Kinds
 from adapter.model.objects import Resource
 from adapter.rules.expressions import Labels, alternatives_of, kept_labels, parse, selectors
+from adapter.rules.external import ExternalRule
 from adapter.rules.matchers import Matcher
 from adapter.rules.nodes import Cursor
-from adapter.rules.query import sample
-from adapter.rules.rule import Rule
+from adapter.rules.query import external_sample, sample
+from adapter.rules.rule import Rule, SeriesRule
 
 _PRESENT = (("!=", ""), ("=~", ".+"))
 
@@ -29,6 +30,29 @@ def advise(rule: Rule, cursor: Cursor) -> None:
         _advise_on_query(rule, given["metricsQuery"])
     except ValueError:
         return  # check_query has told why the query cannot be read
+
+
+def advise_external(rule: ExternalRule, cursor: Cursor) -> None:
+    """Note warnings about `rule`, which was read from `cursor`."""
+    given = dict(cursor.entries())
+    if rule.namespaced and rule.label_for(NAMESPACES, Kinds()) is None:
+        given.get("resources", cursor).warn(
+            "no label means the namespace, so no namespace can ask for its metrics",
+            "add an override such as namespace: {resource: namespace}, or namespaced: false",
+        )
+    try:
+        conditions = tuple(_left_out(rule, external_sample(rule)))
+    except ValueError:
+        return  # check_query has told why the query cannot be read
+    _tell_left_out(conditions, given["metricsQuery"])
+
+
+def _tell_left_out(conditions: Iterable[Matcher], cursor: Cursor) -> None:
+    for matcher in conditions:
+        cursor.warn(
+            f"{matcher} stands in seriesQuery only, so this query reads other series as well",
+            f"add {matcher} beside <<.LabelMatchers>>",
+        )
 
 
 def _advise_on_labels(rule: Rule, cursor: Cursor) -> None:
@@ -69,11 +93,7 @@ def _advise_on_query(rule: Rule, cursor: Cursor) -> None:
             " apart",
             "add by (<<.GroupBy>>)",
         )
-    for matcher in _left_out(rule):
-        cursor.warn(
-            f"{matcher} stands in seriesQuery only, so this query reads other series as well",
-            f"add {matcher} beside <<.LabelMatchers>>",
-        )
+    _tell_left_out(_left_out(rule, sample(rule)), cursor)
 
 
 def _object_labels(rule: Rule) -> list[str]:
@@ -90,13 +110,13 @@ def _keeps(rule: Rule, label: str) -> bool:
     return kept is None or name in kept
 
 
-def _left_out(rule: Rule) -> Iterator[Matcher]:
+def _left_out(rule: SeriesRule, query: str) -> Iterator[Matcher]:
     """Give the conditions of seriesQuery that some selector of the query does not mention.
 
     Mere presence of a label is no condition worth telling: the request asks for its value.
     """
     conditions, *others = alternatives_of(selectors(parse(rule.series_query))[0])
-    reading = [_labels_of(selector) for selector in selectors(parse(sample(rule)))]
+    reading = [_labels_of(selector) for selector in selectors(parse(query))]
     objects = {label for label, _, _ in rule.overrides}
     for matcher in conditions if not others else ():
         present = (matcher.operator, matcher.value) in _PRESENT

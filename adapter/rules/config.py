@@ -9,14 +9,16 @@ checked here, before anything is served.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adapter.errors import InputError, Problem
-from adapter.rules.advice import advise
+from adapter.rules.advice import advise, advise_external
+from adapter.rules.external import ExternalRule
 from adapter.rules.helm import CHART_KEYS, read_prometheus_url, warn_of_unread
 from adapter.rules.nodes import Cursor, Findings, compose
-from adapter.rules.reading import BOOLEANS, read_rule
-from adapter.rules.resource_rules import read_resource_rules
+from adapter.rules.reading import BOOLEANS, read_external_rule, read_rule
+from adapter.rules.reading_resource import read_resource_rules
+from adapter.rules.resource_rules import ResourceRules
 from adapter.rules.rule import Rule
 
 _ADAPTER_KEYS = ("rules", "externalRules", "resourceRules")
@@ -26,9 +28,14 @@ _HELM_RULES = ("default", "custom", "existing", "external", "resource")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulesFile:
-    """What a file says; `prometheus_url` is the one of Helm values, None when there is none."""
+    """What a file says; `prometheus_url` is the one of Helm values, None when there is none.
+
+    `resource_rules` is None when the file has none.
+    """
 
     rules: tuple[Rule, ...] = ()
+    external_rules: tuple[ExternalRule, ...] = ()
+    resource_rules: ResourceRules | None = None
     prometheus_url: str | None = None
     warnings: tuple[Problem, ...] = ()
 
@@ -40,27 +47,25 @@ def load(text: str, file: str) -> RulesFile:
     """
     findings = Findings(file)
     root = compose(text, findings)
-    rules, url = _read(root) if root else ((), None)
+    read = _read(root) if root else RulesFile()
     if findings.problems:
         raise InputError(_by_line(findings.problems))
-    return RulesFile(rules=rules, prometheus_url=url, warnings=tuple(_by_line(findings.warnings)))
+    return replace(read, warnings=tuple(_by_line(findings.warnings)))
 
 
 def _by_line(problems: Iterable[Problem]) -> list[Problem]:
     return sorted(dict.fromkeys(problems), key=lambda problem: problem.line)
 
 
-def _read(root: Cursor) -> tuple[tuple[Rule, ...], str | None]:
+def _read(root: Cursor) -> RulesFile:
     keys = dict(root.entries()) if root.is_mapping else {}
     if "kind" in keys and "apiVersion" in keys:
         root.problem(
             "this is a Kubernetes object, not the rules themselves",
             "give the text that stands in it under data, key config.yaml",
         )
-        return (), None
-    if _is_helm(keys):
-        return _read_helm(root)
-    return _read_adapter(root), None
+        return RulesFile()
+    return _read_helm(root) if _is_helm(keys) else _read_adapter(root)
 
 
 def _is_helm(keys: dict[str, Cursor]) -> bool:
@@ -69,30 +74,33 @@ def _is_helm(keys: dict[str, Cursor]) -> bool:
     return any(key in keys for key in ("prometheus", *CHART_KEYS))
 
 
-def _read_adapter(root: Cursor) -> tuple[Rule, ...]:
+def _read_adapter(root: Cursor) -> RulesFile:
     given = root.mapping(*_ADAPTER_KEYS)
-    rules = _rules(given["rules"]) if "rules" in given else ()
-    _refuse_external(given.get("externalRules"))
-    _refuse_resource(given.get("resourceRules"))
-    return rules
+    return RulesFile(
+        rules=_rules(given.get("rules")),
+        external_rules=_external_rules(given.get("externalRules")),
+        resource_rules=_resource_rules(given.get("resourceRules")),
+    )
 
 
-def _read_helm(root: Cursor) -> tuple[tuple[Rule, ...], str | None]:
+def _read_helm(root: Cursor) -> RulesFile:
     given = root.mapping(*_HELM_KEYS, unread=CHART_KEYS)
     url = read_prometheus_url(given["prometheus"]) if "prometheus" in given else None
     warn_of_unread(given)
     chart = given["rules"].mapping(*_HELM_RULES) if "rules" in given else {}
-    rules = _rules(chart["custom"]) if "custom" in chart else ()
     _refuse_default(chart.get("default"))
     _refuse_existing(chart.get("existing"))
-    _refuse_external(chart.get("external"))
-    _refuse_resource(chart.get("resource"))
-    return rules, url
+    return RulesFile(
+        rules=_rules(chart.get("custom")),
+        external_rules=_external_rules(chart.get("external")),
+        resource_rules=_resource_rules(chart.get("resource")),
+        prometheus_url=url,
+    )
 
 
-def _rules(cursor: Cursor) -> tuple[Rule, ...]:
+def _rules(cursor: Cursor | None) -> tuple[Rule, ...]:
     found = []
-    for number, item in enumerate(cursor.items(), 1):
+    for number, item in enumerate(cursor.items() if cursor else (), 1):
         numbered = item.in_rule(number)
         if rule := read_rule(numbered):
             advise(rule, numbered)
@@ -100,25 +108,18 @@ def _rules(cursor: Cursor) -> tuple[Rule, ...]:
     return tuple(found)
 
 
-def _refuse_external(cursor: Cursor | None) -> None:
-    if cursor is None or (items := cursor.items()) == ():
-        return
-    cursor.problem(
-        "rules for external.metrics.k8s.io are not served yet",
-        "take them out, and leave that API group to the server that has it now",
-    )
-    for number, item in enumerate(items, 1):
-        read_rule(item.in_rule(number, cursor.key))
+def _external_rules(cursor: Cursor | None) -> tuple[ExternalRule, ...]:
+    found = []
+    for number, item in enumerate(cursor.items() if cursor else (), 1):
+        numbered = item.in_rule(number, item.key.partition("[")[0])
+        if rule := read_external_rule(numbered):
+            advise_external(rule, numbered)
+            found.append(rule)
+    return tuple(found)
 
 
-def _refuse_resource(cursor: Cursor | None) -> None:
-    if cursor is None or not (given := cursor.entries()):
-        return
-    cursor.problem(
-        "rules for metrics.k8s.io are not served yet",
-        "take them out, and leave that API group to the server that has it now",
-    )
-    read_resource_rules(cursor, dict(given))
+def _resource_rules(cursor: Cursor | None) -> ResourceRules | None:
+    return read_resource_rules(cursor) if cursor else None
 
 
 def _refuse_default(cursor: Cursor | None) -> None:

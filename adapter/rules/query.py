@@ -1,13 +1,16 @@
 """What can be told about a rule's queries before Prometheus is asked."""
 
 import re
+from collections.abc import Callable
 
 import promql_parser as promql
 
 from adapter.rules.expressions import parse, result_type
+from adapter.rules.external import ExternalRule
 from adapter.rules.matchers import Matcher
 from adapter.rules.nodes import Cursor
-from adapter.rules.rule import Rule
+from adapter.rules.rule import Rule, SeriesRule
+from adapter.rules.template import Template
 
 SELECTOR_CURE = """write a selector such as '{__name__=~"DCGM_FI_.*",UUID!=""}'"""
 _UNKNOWN_FUNCTION = re.compile(r"unknown function with name '(.*)'")
@@ -28,19 +31,21 @@ def check_series_query(text: str, cursor: Cursor) -> None:
         cursor.problem("a series selector takes neither offset nor @", "remove it")
 
 
-def check_query(rule: Rule, cursor: Cursor) -> None:
-    """Note a problem when the query of `rule`, filled with sample values, is not PromQL.
+def check_query(
+    template: Template, sample_of: Callable[[], str], cursor: Cursor, *, scalars: bool = False
+) -> None:
+    """Note a problem when what `sample_of` makes of `template` is not PromQL, or gives no vector.
 
     A function that the parser does not know is only a warning, for the backend may have it; so is
-    any fault of a query that depends on `.LabelValuesByName`, whose values are not known yet.
+    any fault of a query that depends on `.LabelValuesByName`, whose values are not known yet. With
+    `scalars` a query may give one number as well.
     """
     try:
-        query = sample(rule)
-        kind = result_type(parse(query))
+        kind = result_type(parse(sample_of()))
     except ValueError as error:
-        _tell(rule, cursor, str(error))
+        _tell(template, cursor, str(error))
         return
-    if kind != "vector":
+    if kind not in ({"vector", "scalar"} if scalars else {"vector"}):
         cursor.problem(
             f"it gives a {kind}, not one value for each series now",
             "wrap a range in a function such as avg_over_time(...[3m])",
@@ -53,16 +58,27 @@ def sample(rule: Rule, group_by: str = "") -> str:
     Raises ValueError as `Rule.render` does.
     """
     label = group_by or next((name for name, _, _ in rule.overrides), "sample_label")
+    return rule.render(_sample_series(rule), (Matcher(label, "=", "sample-name"),), (label,))
+
+
+def external_sample(rule: ExternalRule) -> str:
+    """Give the query of `rule` for a series such as there may be, asked with a selector.
+
+    Raises ValueError as `ExternalRule.render` does.
+    """
+    return rule.render(_sample_series(rule), (Matcher("sample_label", "=", "sample-name"),))
+
+
+def _sample_series(rule: SeriesRule) -> str:
     named = re.match(r"[a-zA-Z_:][a-zA-Z0-9_:]*", rule.series_query.strip())
-    series = named[0] if named else "sample_series"
-    return rule.render(series, (Matcher(label, "=", "sample-name"),), (label,))
+    return named[0] if named else "sample_series"
 
 
-def _tell(rule: Rule, cursor: Cursor, words: str) -> None:
+def _tell(template: Template, cursor: Cursor, words: str) -> None:
     if found := _UNKNOWN_FUNCTION.fullmatch(words):
         fault = f"{found[1]} is no function of Prometheus that is known here"
         cursor.warn(fault, "check that your backend has it, or correct the name")
-    elif rule.metrics_query.uses("LabelValuesByName"):
+    elif template.uses("LabelValuesByName"):
         cursor.warn(f"with sample values it is not PromQL: {words}", "check what it becomes")
     else:
         cursor.problem(f"with sample values it is not PromQL: {words}", "correct the query")

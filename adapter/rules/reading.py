@@ -2,12 +2,21 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeVar
 
+from adapter.rules.external import ExternalRule
 from adapter.rules.naming import Filter, Naming, Pattern, compiled, parse_naming
 from adapter.rules.nodes import Cursor
-from adapter.rules.query import SELECTOR_CURE, check_query, check_series_query
+from adapter.rules.query import (
+    SELECTOR_CURE,
+    check_query,
+    check_series_query,
+    external_sample,
+    sample,
+)
 from adapter.rules.resources import ResourceTemplate, parse_resource_template
-from adapter.rules.rule import Override, Rule
+from adapter.rules.rule import Override, Rule, SeriesRule
 from adapter.rules.template import Template, parse
 
 RULE_KEYS = ("seriesQuery", "seriesFilters", "resources", "name", "metricsQuery")
@@ -15,6 +24,7 @@ BOOLEANS = {
     **dict.fromkeys(("y", "yes", "on", "true"), True),
     **dict.fromkeys(("n", "no", "off", "false", ""), False),
 }
+Read = TypeVar("Read", bound=SeriesRule)
 _WORD = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", re.IGNORECASE)
 _GROUP = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?")
 
@@ -22,6 +32,28 @@ _GROUP = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?")
 def read_rule(cursor: Cursor) -> Rule | None:
     """Give the rule at `cursor`, which carries its number; None when there is a problem in it."""
     before = len(cursor.findings.problems)
+    rule = _read(cursor, Rule)
+    if rule is None:
+        return None
+    check_query(rule.metrics_query, lambda: sample(rule), dict(cursor.entries())["metricsQuery"])
+    return rule if len(cursor.findings.problems) == before else None
+
+
+def read_external_rule(cursor: Cursor) -> ExternalRule | None:
+    """Give the rule of external metrics at `cursor`, as read_rule does."""
+    before = len(cursor.findings.problems)
+    read = _read(cursor, ExternalRule)
+    if read is None:
+        return None
+    given = dict(cursor.entries())
+    rule = replace(read, namespaced=_namespaced(given.get("resources")))
+    check_query(
+        rule.metrics_query, lambda: external_sample(rule), given["metricsQuery"], scalars=True
+    )
+    return rule if len(cursor.findings.problems) == before else None
+
+
+def _read(cursor: Cursor, make: type[Read]) -> Read | None:
     given = cursor.mapping(*RULE_KEYS)
     if not cursor.is_mapping and not cursor.is_null:
         return None
@@ -32,7 +64,7 @@ def read_rule(cursor: Cursor) -> Rule | None:
     query = read_query(cursor, given, "metricsQuery")
     if query is None:
         return None
-    rule = Rule(
+    return make(
         number=cursor.rule,
         file=cursor.findings.file,
         line=cursor.line,
@@ -43,8 +75,6 @@ def read_rule(cursor: Cursor) -> Rule | None:
         naming=naming,
         metrics_query=query,
     )
-    check_query(rule, given["metricsQuery"])
-    return rule if len(cursor.findings.problems) == before else None
 
 
 def read_query(parent: Cursor, given: Mapping[str, Cursor], name: str) -> Template | None:
@@ -62,8 +92,8 @@ def read_query(parent: Cursor, given: Mapping[str, Cursor], name: str) -> Templa
 def read_resources(cursor: Cursor | None) -> tuple[tuple[Override, ...], ResourceTemplate | None]:
     """Give the overrides, in order, and the template of a `resources` section."""
     given = cursor.mapping("template", "overrides", "namespaced") if cursor else {}
-    if namespaced := given.get("namespaced"):
-        _boolean(namespaced)
+    if "namespaced" in given:
+        _boolean(given["namespaced"])
     overrides = given["overrides"].entries() if "overrides" in given else []
     read = (_override(label, override) for label, override in overrides)
     return tuple(filter(None, read)), _template(given.get("template"))
@@ -177,6 +207,13 @@ def _pattern(cursor: Cursor) -> Pattern | None:
             "correct it; RE2 has no look-around and no back-references",
         )
         return None
+
+
+def _namespaced(resources: Cursor | None) -> bool:
+    given = dict(resources.entries()) if resources and resources.is_mapping else {}
+    word = given["namespaced"].text().lower() if "namespaced" in given else ""
+    # Empty is absent, and absent is true, as go-yaml leaves a pointer to a boolean alone.
+    return BOOLEANS.get(word, True) if word else True
 
 
 def _boolean(cursor: Cursor) -> None:

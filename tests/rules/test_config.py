@@ -170,9 +170,9 @@ def test_a_merge_that_contains_itself_ends() -> None:
             "rules: {existing: mine}",
             "rules.existing: rules from another ConfigMap are not read yet",
         ),
-        ("rules: {external: [{}]}", "rules for external.metrics.k8s.io are not served yet"),
-        ("externalRules: [{}]", "externalRules: rules for external.metrics.k8s.io are not served"),
-        ("resourceRules: {cpu: }", "resourceRules: rules for metrics.k8s.io are not served yet"),
+        ("rules: {external: [{}]}", "rule 1: rules.external.seriesQuery: missing or empty"),
+        ("externalRules: [{}]", "rule 1: externalRules.metricsQuery: missing or empty"),
+        ("resourceRules: {cpu: [x]}", "resourceRules.cpu: a list where a mapping belongs"),
         ("resourceRules: {window: 5}", "resourceRules.window: not a duration of Prometheus"),
         ("apiVersion: v1\nkind: ConfigMap", "give the text that stands in it under data"),
         ("rules: !mine []\nx: 1", "x: unknown key"),
@@ -223,11 +223,10 @@ def test_every_problem_of_a_file_is_told_together_and_in_its_order() -> None:
         (8, 2, "metricsQuery"),
         (15, 5, "seriesQuery"),
         (16, 5, "metricsQuery"),
-        (17, 0, "externalRules"),
         (17, 1, "externalRules.metricsQuery"),
-        (18, 0, "resourceRules"),
         (18, 0, "resourceRules.cpu.containerQuery"),
         (18, 0, "resourceRules.cpu.nodeQuery"),
+        (18, 0, "resourceRules.cpu.containerLabel"),
         (18, 0, "resourceRules.window"),
         (19, 0, "resourceRule"),
     ]
@@ -239,7 +238,7 @@ def test_any_text_is_a_file_of_rules_or_an_input_error(text: str) -> None:
         assert isinstance(load(text, "rules.yaml"), RulesFile)
 
 
-def test_resource_rules_are_read_whole_before_they_are_refused() -> None:
+def test_every_problem_of_resource_rules_is_told() -> None:
     text = """
 resourceRules:
   cpu:
@@ -250,7 +249,6 @@ resourceRules:
   window: 1h30m
 """
     assert [line.split(": ")[1] for line in problems(text)] == [
-        "resourceRules",
         "resourceRules.cpu.containerQuery",
         "resourceRules.cpu.resources.overrides.node",
         "resourceRules.cpu.containerLabel",
