@@ -1,6 +1,6 @@
 """The first part: the adapter and Prometheus alone, read as kube-apiserver would.
 
-A stand-in for kube-apiserver tells the adapter which pods there are: it needs no Go and no etcd.
+There is no cluster, so it needs no Go and no etcd: the adapter answers by what Prometheus has.
 """
 
 import asyncio
@@ -20,9 +20,8 @@ from demo.screen import Screen
 from tests.cluster.adapter import AdapterProcess
 from tests.cluster.errors import HarnessError
 from tests.cluster.fleet import Binding, Fleet, Slot, uniform_fleet
-from tests.cluster.pki import FRONT_PROXY, Credentials
-from tests.fakes.cluster_state import pod
-from tests.fakes.kubernetes import FakeKubernetes
+from tests.cluster.pki import FRONT_PROXY, Credentials, kubeconfig, write_private
+from tests.cluster.ports import free_port
 
 ROOT = "/apis/custom.metrics.k8s.io/v1beta2"
 USER = {"X-Remote-User": "demo", "X-Remote-Group": "system:masters"}
@@ -53,8 +52,7 @@ async def show_values(program: Path, folder: Path, screen: Screen) -> None:
     load = Replayed(phase_of=_phase_of, clock=time.monotonic)
     async with (
         monitored(fleet=_fleet(), load=load, program=program, folder=folder) as prometheus,
-        _stand_in().running() as kubernetes,
-        _adapter(folder, kubernetes.kubeconfig(folder), prometheus.url) as http,
+        _adapter(folder, prometheus.url) as http,
     ):
         answers = [await _first(http, path) for path in PATHS]
     screen.grid(HEAD, [_row(item) for answer in answers for item in answer["items"]])
@@ -75,28 +73,20 @@ def _phase_of(workload: Binding) -> str:
     return phases[workload.pod]
 
 
-def _stand_in() -> FakeKubernetes:
-    """Knows the pods, their nodes and their namespaces; no reviews, as masters need none."""
-    kubernetes = FakeKubernetes()
-    for slot, (namespace, name, _) in WORKLOADS.items():
-        kubernetes.put("/api/v1/pods", pod(namespace, name, node=slot.node))
-        kubernetes.put("/api/v1/namespaces", {"metadata": {"name": namespace}})
-        kubernetes.put("/api/v1/nodes", {"metadata": {"name": slot.node}})
-    return kubernetes
-
-
 @asynccontextmanager
-async def _adapter(
-    folder: Path, kubeconfig: Path, prometheus_url: str
-) -> AsyncIterator[httpx.AsyncClient]:
+async def _adapter(folder: Path, prometheus_url: str) -> AsyncIterator[httpx.AsyncClient]:
     """The adapter, and a client with the certificate of the front proxy that it trusts."""
     front_proxy = Authority.create("front-proxy-ca")
     ca_file, _ = front_proxy.write(folder, "front-proxy-ca")
-    certificate, key = front_proxy.issue_client(FRONT_PROXY).write(folder, FRONT_PROXY)
+    shown = front_proxy.issue_client(FRONT_PROXY)
+    certificate, key = shown.write(folder, FRONT_PROXY)
+    nowhere = f"https://127.0.0.1:{free_port()}"
+    no_cluster = kubeconfig(server=nowhere, authority=front_proxy, pair=shown)
     adapter = AdapterProcess(
         folder=folder / "adapter",
-        kubeconfig=kubeconfig,
+        kubeconfig=write_private(folder / "no-cluster.kubeconfig", no_cluster),
         prometheus_url=prometheus_url,
+        ready_path="/livez",
         flags=(
             "--authentication-skip-lookup",
             f"--requestheader-client-ca-file={ca_file}",

@@ -38,6 +38,8 @@ class AdapterProcess:
     config: Path | None = None
     flags: Sequence[str] = ()
     """More flags, e.g. `--freshness=1s`."""
+    ready_path: str = "/readyz"
+    """`/livez` for an adapter without a cluster, which serves and is never ready."""
     authority: Authority = field(default_factory=lambda: Authority.create("serving-ca"))
     port: int = field(default_factory=free_port)
     process: Process = field(init=False)
@@ -118,7 +120,7 @@ class AdapterProcess:
 
     async def _is_ready(self) -> bool:
         try:
-            answer = await self._http.get("/readyz")
+            answer = await self._http.get(self.ready_path)
         except httpx.TransportError:
             return False
         return answer.is_success
