@@ -8,8 +8,9 @@ import anyio
 
 from adapter.engine.catalogue import Catalogue, Offer, offers_of, replaced, shared_names
 from adapter.engine.clock import Clock
+from adapter.engine.standings import Standing, Standings
 from adapter.engine.survey import NamesByLabel, SeriesIndex, Survey
-from adapter.errors import SourceError
+from adapter.errors import PrometheusDown, SourceError
 from adapter.model.kinds import Kinds
 from adapter.rules.rule import Rule
 from adapter.settings import DiscoverySettings
@@ -17,19 +18,11 @@ from adapter.telemetry import Telemetry
 
 _PATIENCE = 10.0
 _FIRST_RETRY = 0.5
+_LONGEST_RETRY_OF_NOTHING = 15.0
 # An instant query still sees a sample five minutes old, so its metric must be listed that long.
 _SHORTEST_LOOK_BACK = 300.0
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(slots=True, kw_only=True)
-class _Standing:
-    """What is known of one rule; `fault` is why its last pass failed, empty when it did not."""
-
-    offers: Sequence[Offer] = ()
-    warnings: Sequence[str] = ()
-    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +39,8 @@ class Discovery:
     A pass asks Prometheus which series each rule's query finds and which labels they carry. A
     rule that fails keeps what it offered last and harms no other; what it finds is offered as
     soon as it is known. Passes follow each other `settings.relist_interval` seconds from end to
-    start; after one in which a rule failed the next comes sooner, at first within a second.
+    start; after one in which a rule failed, or nothing at all was found, the next comes sooner,
+    at first within a second.
     """
 
     def __init__(  # noqa: PLR0917  (made once, from parts of different types)
@@ -59,38 +53,68 @@ class Discovery:
         clock: Clock,
     ) -> None:
         """Offer nothing yet; `kinds` is asked anew in each pass."""
-        self._rules = tuple(rules)
+        self._standings = Standings.begin(rules)
+        self._next: Sequence[Rule] | None = None
+        self._news = anyio.Event()
         self._prometheus = prometheus
         self._kinds = kinds
         self._settings = settings
         self._telemetry = telemetry
         self._clock = clock
         self._started = clock.monotonic()
-        self._standings = {rule: _Standing() for rule in self._rules}
         self._told: frozenset[str] = frozenset()
         self._retry = _FIRST_RETRY
         self.catalogue = Catalogue()
-        self.succeeded = not self._rules
+        self.succeeded = not self._standings.rules
 
     @property
     def settled(self) -> bool:
         """Tell whether a pass has succeeded for a rule, or ten seconds have gone by without."""
         return self.succeeded or self._clock.monotonic() - self._started >= _PATIENCE
 
+    def use(self, rules: Sequence[Rule]) -> None:
+        """Offer what `rules` find, in place of those before, from the next pass on, which is now.
+
+        Of rules that say the same as one before, what is known stays. Until the others have been
+        looked for once, with a Prometheus that answers, everything offered before stays.
+        """
+        self._next = rules
+        self._news.set()
+
     async def run(self) -> None:
         """Make one pass after the other, until cancelled."""
         while True:
             await self.discover()
-            await self._clock.sleep(self._pause())
+            await self._wait()
 
     async def discover(self) -> None:
         """Make one pass; all series queries are asked side by side."""
-        kinds, now = self._kinds(), self._clock.wall()
+        rules = self._next
+        if rules is None:
+            await self._pass(self._standings, self._standings.rules)
+            return
+        standings = self._standings.passed_on(rules)
+        await self._pass(standings, standings.unseen)
+
+    async def _pass(self, standings: Standings, asked: Collection[Rule]) -> None:
+        wanted, kinds, now = self._next, self._kinds(), self._clock.wall()
         survey = Survey(index=self._prometheus, start=now - self._look_back, end=now)
         async with anyio.create_task_group() as tasks:
-            for group in _grouped(self._rules):
-                tasks.start_soon(self._discover_group, survey, group, kinds)
+            for group in _grouped(asked):
+                tasks.start_soon(self._discover_group, standings, survey, group, kinds)
+        if standings is not self._standings and not standings.unreachable:
+            self._standings = standings
+            self._next = None if self._next is wanted else self._next
         self._conclude(kinds)
+
+    async def _wait(self) -> None:
+        self._news = anyio.Event()
+        if self._next is not None and self._standings:
+            pass
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._wake_after, self._pause())
+            await self._news.wait()
+            tasks.cancel_scope.cancel()
 
     @property
     def _look_back(self) -> float:
@@ -154,12 +178,13 @@ class Discovery:
         self._told = frozenset(warnings)
 
     def _pause(self) -> float:
-        if not self._failed():
+        if self._offers() and not self._failed():
             self._retry = _FIRST_RETRY
             return self._settings.relist_interval
         pause = min(self._retry, self._settings.relist_interval)
         self._retry = 2 * pause
-        return pause
+        # Before the first series is scraped there is nothing to offer, and users are waiting.
+        return pause if self._offers() else min(pause, _LONGEST_RETRY_OF_NOTHING)
 
     def _offers(self) -> list[Offer]:
         return [offer for rule in self._rules for offer in self._standings[rule].offers]

@@ -155,6 +155,16 @@ async def test_a_metric_is_there_soon_after_prometheus_is() -> None:
         assert world.offered() == (UTIL,)
 
 
+async def test_a_metric_is_there_soon_after_its_first_scrape() -> None:
+    """An adapter that was there first does not let users wait for the interval."""
+    world = World([GPU_RULE], [], interval=600)
+    async with world.running():
+        await world.clock.advance(100)
+        world.index.known = [GPU]
+        await world.clock.advance(15)
+        assert world.offered() == (UTIL,)
+
+
 async def test_after_a_success_the_next_failure_is_retried_soon_again() -> None:
     world = World([GPU_RULE], interval=60, failing={"names": DOWN})
     async with world.running():
