@@ -9,8 +9,9 @@ from adapter.api import reasons
 from adapter.api.question import EVERY, Question
 from adapter.api.status import shortened
 from adapter.api.wire import Frame, MetricValueList
-from adapter.engine.board import Ask, Reading
+from adapter.engine.asking import Ask
 from adapter.engine.catalogue import Catalogue, Offer
+from adapter.engine.reading import Reading
 from adapter.errors import (
     ApiError,
     ClusterDown,
@@ -26,6 +27,7 @@ from adapter.model.kinds import NAMESPACES, Kinds
 from adapter.model.objects import ObjectRef, Resource
 from adapter.model.quantity import quantity
 from adapter.model.selector import Selector
+from adapter.sources.errors import ConnectionLost
 
 
 class Readings(Protocol):
@@ -173,7 +175,10 @@ def _refusal(kind: type[ApiError], question: Question, reason: str) -> ApiError:
 
 
 def _unlisted(target: _Target, error: ClusterDown) -> ApiError:
-    return target.refuse(InternalError, reasons.unlisted(target.question, str(error)))
+    # Addresses and the client library's own words are for the log.
+    silent = isinstance(error, ConnectionLost)
+    cause = "kube-apiserver does not answer" if silent else str(error)
+    return target.refuse(InternalError, reasons.unlisted(target.question, cause))
 
 
 def _misplaced(question: Question, resource: Resource) -> str | None:

@@ -1,20 +1,18 @@
 """Which query answers whom: exactly as asked, or one for everybody where the rule allows it."""
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adapter.engine.catalogue import Offer
+from adapter.engine.fold import fold
 from adapter.engine.labels import Binding
+from adapter.engine.question import Answer, Evaluation, Scopes
+from adapter.engine.reading import Reading
 from adapter.errors import BadRequest, InternalError
-from adapter.model.objects import ObjectRef
+from adapter.model.objects import ObjectRef, Sample
 from adapter.model.selector import EVERYTHING, Selector
 from adapter.rules.matchers import Matcher, from_selector, one_of
 from adapter.rules.promql import Spread
-
-Scopes = frozenset[str] | None
-"""Namespaces, or names of cluster-scoped objects, that a query is limited to; None: all."""
-
-_MOST_SCOPES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +27,27 @@ class Ask:
     names: tuple[str, ...]
     selector: Selector = EVERYTHING
 
+    @property
+    def question(self) -> "ObjectsQuestion":
+        """Give the question that answers it and as many others as its rule allows.
+
+        Raises BadRequest when PromQL cannot carry the selector.
+        """
+        metric_matchers(self.selector)
+        return question_of(self)
+
+    @property
+    def scopes(self) -> frozenset[str]:
+        """Give what a shared evaluation must cover to answer it; empty when it always does."""
+        if self.offer.spread is not Spread.CLUSTER:
+            return frozenset()
+        namespaced = self.offer.resource.namespaced
+        return frozenset({self.namespace}) if namespaced else frozenset(self.names)
+
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What one evaluation answers; asks with equal questions share it.
+class ObjectsQuestion:
+    """What one evaluation says of a metric on objects of one kind.
 
     `namespace` is empty when the evaluation is not bound to one, `names` when it is not bound to
     objects.
@@ -53,13 +68,46 @@ class Question:
         """Give the namespace of every sample, None when each sample names its own."""
         return self.namespace or None
 
-    def queries(self, scopes: Scopes) -> list[tuple[Binding, str]]:
+    @property
+    def metric(self) -> str:
+        """Give the metric's name."""
+        return self.offer.metric
+
+    @property
+    def source(self) -> str:
+        """Give the rule with its place."""
+        return str(self.offer.rule)
+
+    def queries(self, scopes: Scopes) -> list[str]:
         """Give the query of each binding, in their order.
 
         Raises InternalError when the rule cannot be rendered and BadRequest when PromQL cannot
         carry the selector.
         """
-        return [(binding, self._query(binding, scopes)) for binding in self.offer.bindings]
+        return [self._query(binding, scopes) for binding in self.offer.bindings]
+
+    def fold(self, evaluation: Evaluation) -> Answer[Reading]:
+        """Give one value an object, from the samples of all bindings."""
+        vectors: Sequence[tuple[Binding, Sequence[Sample]]] = [
+            *zip(self.offer.bindings, evaluation.vectors, strict=True)
+        ]
+        folded = fold(
+            vectors,
+            self.offer,
+            alive=evaluation.alive,
+            wanted=self.wanted,
+            namespace=self.home,
+        )
+        reading = Reading(
+            values=folded.values,
+            dropped=folded.dropped,
+            timestamp=evaluation.timestamp,
+            window=self.offer.window,
+            samples=evaluation.samples,
+            unlabelled=folded.unlabelled,
+        )
+        left_out = {cause.label: count for cause, count in folded.counts.items()}
+        return Answer(reading=reading, left_out=left_out, warnings=folded.warnings)
 
     def _query(self, binding: Binding, scopes: Scopes) -> str:
         matchers = self._matchers(binding, scopes)
@@ -91,29 +139,17 @@ class Question:
         return [one_of(binding.namespace_label, sorted(scopes)), object_limit]
 
 
-def question_of(ask: Ask) -> Question:
+def question_of(ask: Ask) -> ObjectsQuestion:
     """Give the question that answers `ask` and as many others as its rule allows."""
     offer = ask.offer
     namespace = ask.namespace if offer.resource.namespaced else ""
     match offer.spread:
         case Spread.CLUSTER:
-            return Question(offer, ask.selector)
+            return ObjectsQuestion(offer, ask.selector)
         case Spread.NAMESPACE:
-            return Question(offer, ask.selector, namespace)
+            return ObjectsQuestion(offer, ask.selector, namespace)
         case Spread.REQUEST:
-            return Question(offer, ask.selector, namespace, ask.names)
-
-
-def scopes_of(ask: Ask) -> frozenset[str]:
-    """Give what a shared evaluation must cover to answer `ask`; empty when it always does."""
-    if ask.offer.spread is not Spread.CLUSTER:
-        return frozenset()
-    return frozenset({ask.namespace}) if ask.offer.resource.namespaced else frozenset(ask.names)
-
-
-def limited(scopes: Collection[str]) -> Scopes:
-    """Give `scopes` as a query's limit: past 64 of them everything costs less than the list."""
-    return frozenset(scopes) if len(scopes) <= _MOST_SCOPES else None
+            return ObjectsQuestion(offer, ask.selector, namespace, ask.names)
 
 
 def metric_matchers(selector: Selector) -> tuple[Matcher, ...]:

@@ -5,22 +5,18 @@ import logging
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Generic, Protocol
 
 import anyio
 
-from adapter.engine.asking import Ask, Question, Scopes, metric_matchers, question_of, scopes_of
 from adapter.engine.clock import Clock
-from adapter.engine.entry import DEMAND, Entry, Outcome, Reading, Verdict
-from adapter.engine.fold import Alive, Folded, Vectors, fold
+from adapter.engine.entry import DEMAND, Entry, Outcome, Verdict
 from adapter.engine.journal import Journal
-from adapter.engine.labels import Binding
+from adapter.engine.question import Alive, Asking, Evaluation, Question, Scopes, Told
 from adapter.errors import AdapterError, InternalError, PrometheusDown
 from adapter.model.objects import Sample
 from adapter.settings import ReadingSettings
 from adapter.telemetry import Telemetry
-
-__all__ = ["Ask", "Board", "Evaluator", "Reading"]
 
 _MOST_ENTRIES = 4096
 _log = logging.getLogger(__name__)
@@ -35,10 +31,10 @@ class Evaluator(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class _Flight:
-    entry: Entry
+class _Flight(Generic[Told]):
+    entry: Entry[Told]
     landed: anyio.Event = field(default_factory=anyio.Event)
-    outcome: Outcome | None = None
+    outcome: Outcome[Told] | None = None
 
 
 class Board:
@@ -65,24 +61,23 @@ class Board:
         self._telemetry = telemetry
         self._clock = clock
         self._alive = alive
-        self._entries: OrderedDict[Question, Entry] = OrderedDict()
-        self._flights: dict[Question, _Flight] = {}
-        self._departures: asyncio.Queue[_Flight] = asyncio.Queue()
+        self._entries: OrderedDict[Question[Any], Entry[Any]] = OrderedDict()
+        self._flights: dict[Question[Any], _Flight[Any]] = {}
+        self._departures: asyncio.Queue[_Flight[Any]] = asyncio.Queue()
         self._journal = Journal()
 
-    async def read(self, ask: Ask) -> Reading:
-        """Give a reading that covers `ask`; it may hold other objects too.
+    async def read(self, ask: Asking[Told]) -> Told:
+        """Give a reading that covers `ask`; it may hold more than that.
 
         Raises PrometheusDown when nothing younger than `max_staleness` is to be had, QueryRefused
         with Prometheus's words, InternalError when the rule gives no query, BadRequest when
         PromQL cannot carry the selector.
         """
-        metric_matchers(ask.selector)
-        scopes = scopes_of(ask)
-        entry = self._entry(question_of(ask))
+        entry, scopes = self._entry(ask.question), ask.scopes
         entry.want(scopes, self._clock.monotonic())
         while True:
-            if reading := await self._attempt(entry, scopes):
+            reading = await self._attempt(entry, scopes)
+            if reading is not None:
                 return reading
 
     async def run(self) -> None:
@@ -96,7 +91,7 @@ class Board:
             for flight in list(self._flights.values()):
                 self._land(flight, _stopped(self._clock.monotonic()))
 
-    async def _attempt(self, entry: Entry, scopes: frozenset[str]) -> Reading | None:
+    async def _attempt(self, entry: Entry[Told], scopes: frozenset[str]) -> Told | None:
         now = self._clock.monotonic()
         verdict = entry.judge(scopes, now)
         if verdict is Verdict.FAIL and entry.last and entry.last.failure:
@@ -107,7 +102,9 @@ class Board:
             self._departed(entry)
         return entry.reading(scopes)
 
-    async def _wait(self, entry: Entry, scopes: frozenset[str], flight: _Flight) -> Reading | None:
+    async def _wait(
+        self, entry: Entry[Told], scopes: frozenset[str], flight: _Flight[Told]
+    ) -> Told | None:
         hurried = entry.failed or entry.usable(scopes, self._clock.monotonic())
         # Who has something to show or to tell does not wait for a Prometheus that hangs.
         await self._landing(flight, self._settings.freshness if hurried else None)
@@ -120,7 +117,7 @@ class Board:
             raise told.failure.with_traceback(None)
         return None
 
-    async def _landing(self, flight: _Flight, patience: float | None) -> None:
+    async def _landing(self, flight: _Flight[Any], patience: float | None) -> None:
         if patience is None:
             await flight.landed.wait()
             return
@@ -134,33 +131,28 @@ class Board:
             await flight.landed.wait()
             race.cancel_scope.cancel()
 
-    def _departed(self, entry: Entry) -> _Flight:
+    def _departed(self, entry: Entry[Told]) -> _Flight[Told]:
         flight = self._flights.get(entry.question)
         if flight is None:
             flight = self._flights[entry.question] = _Flight(entry)
             self._departures.put_nowait(flight)
         return flight
 
-    async def _fly(self, flight: _Flight) -> None:
+    async def _fly(self, flight: _Flight[Any]) -> None:
         entry, began = flight.entry, self._clock.monotonic()
         entry.flying_since = began
         scopes = entry.scopes(began)
-        result = await self._result(entry.question, scopes)
-        ended = self._clock.monotonic()
-        reading = result if isinstance(result, Reading) else None
-        failure = result if isinstance(result, AdapterError) else None
-        self._land(flight, Outcome(scopes, began, ended, reading, failure))
-
-    async def _result(self, question: Question, scopes: Scopes) -> Reading | AdapterError:
+        reading, failure = None, None
         try:
-            return await self._evaluate(question, scopes)
+            reading = await self._evaluate(entry.question, scopes)
         except AdapterError as error:
-            return error
+            failure = error
         except Exception:  # noqa: BLE001  (a fault in here ends no other metric; the asker is told)
-            _log.exception("evaluation raised", extra={"metric": question.offer.metric})
-            return InternalError("the evaluation raised an error of this program, see its log")
+            _log.exception("evaluation raised", extra={"metric": entry.question.metric})
+            failure = InternalError("the evaluation raised an error of this program, see its log")
+        self._land(flight, Outcome(scopes, began, self._clock.monotonic(), reading, failure))
 
-    def _land(self, flight: _Flight, outcome: Outcome) -> None:
+    def _land(self, flight: _Flight[Told], outcome: Outcome[Told]) -> None:
         entry = flight.entry
         entry.flying_since = None
         entry.note(outcome)
@@ -169,27 +161,16 @@ class Board:
         self._journal.note(entry.question, outcome)
         flight.landed.set()
 
-    async def _evaluate(self, question: Question, scopes: Scopes) -> Reading:
+    async def _evaluate(self, question: Question[Told], scopes: Scopes) -> Told:
         sent = self._clock.wall()
-        vectors: list[tuple[Binding, Sequence[Sample]]] = []
-        for binding, promql in question.queries(scopes):
-            vectors.append((binding, await self._prometheus.query(promql)))
-        folded = fold(
-            vectors,
-            question.offer,
-            alive=self._alive,
-            wanted=question.wanted,
-            namespace=question.home,
-        )
-        self._count(folded)
-        return _reading(question, vectors, folded, sent)
+        vectors = [await self._prometheus.query(promql) for promql in question.queries(scopes)]
+        answer = question.fold(Evaluation(vectors=vectors, sent=sent, alive=self._alive))
+        for cause, count in answer.left_out.items():
+            self._telemetry.dropped.labels(cause).inc(count)
+        self._journal.warn(answer.warnings)
+        return answer.reading
 
-    def _count(self, folded: Folded) -> None:
-        for cause, count in folded.counts.items():
-            self._telemetry.dropped.labels(cause.label).inc(count)
-        self._journal.warn(folded.warnings)
-
-    def _entry(self, question: Question) -> Entry:
+    def _entry(self, question: Question[Told]) -> Entry[Told]:
         entry = self._entries.get(question)
         if entry is None:
             now = self._clock.monotonic()
@@ -210,19 +191,6 @@ class Board:
             self._telemetry.readings.set(len(self._entries))
 
 
-def _reading(question: Question, vectors: Vectors, folded: Folded, sent: float) -> Reading:
-    told = [sample.timestamp for _, samples in vectors for sample in samples]
-    return Reading(
-        values=folded.values,
-        dropped=folded.dropped,
-        # An empty vector has no time: then it is when it was asked for.
-        timestamp=min(told, default=sent),
-        window=question.offer.window,
-        samples=len(told),
-        unlabelled=folded.unlabelled,
-    )
-
-
-def _stopped(now: float) -> Outcome:
+def _stopped(now: float) -> Outcome[Any]:
     failure = PrometheusDown("the adapter is stopping")
     return Outcome(frozenset(), now, now, None, failure)

@@ -1,13 +1,12 @@
 """One shared evaluation: what is held, who wants it, and whether it is time to ask again."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from typing import Generic
 
-from adapter.engine.asking import Question, Scopes, limited
+from adapter.engine.question import Question, Scopes, Told, limited
 from adapter.errors import AdapterError
-from adapter.model.objects import ObjectRef
 from adapter.settings import ReadingSettings
 
 DEMAND = 120.0
@@ -17,26 +16,8 @@ _REST = 4
 """Pause after an evaluation, in its own lengths: so it takes at most a fifth of the time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """The outcome of one evaluation.
-
-    `values` are finite, `dropped` has the objects without a value whose samples were left out,
-    with the reason. `timestamp` is the evaluation's, Unix seconds. `window` is the range in the
-    query in seconds. `samples` counts all that Prometheus sent, `unlabelled` those that name no
-    object.
-    """
-
-    values: Mapping[ObjectRef, float]
-    dropped: Mapping[ObjectRef, str]
-    timestamp: float
-    window: int | None
-    samples: int
-    unlabelled: int
-
-
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Generic[Told]):
     """How an evaluation of `scopes` ended: with a reading, or with the error to tell.
 
     `began` and `ended` are on the monotonic clock.
@@ -45,7 +26,7 @@ class Outcome:
     scopes: Scopes
     began: float
     ended: float
-    reading: Reading | None = None
+    reading: Told | None = None
     failure: AdapterError | None = None
 
 
@@ -59,18 +40,18 @@ class Verdict(Enum):
 
 
 @dataclass(slots=True, kw_only=True)
-class Entry:
+class Entry(Generic[Told]):
     """What is known of one question; `settings` and all times in seconds, monotonic.
 
     `flying_since` is when the evaluation that runs now began, None when none runs.
     """
 
-    question: Question
+    question: Question[Told]
     settings: ReadingSettings
     asked: float
     demand: dict[str, float] = field(default_factory=dict)
-    held: Outcome | None = None
-    last: Outcome | None = None
+    held: Outcome[Told] | None = None
+    last: Outcome[Told] | None = None
     flying_since: float | None = None
 
     def want(self, scopes: frozenset[str], now: float) -> None:
@@ -93,13 +74,13 @@ class Entry:
         """Tell whether the last evaluation failed."""
         return self.last is not None and self.last.failure is not None
 
-    def note(self, outcome: Outcome) -> None:
+    def note(self, outcome: Outcome[Told]) -> None:
         """Take the outcome of an evaluation; a failure leaves the reading that is held."""
         self.last = outcome
-        if outcome.reading:
+        if outcome.failure is None:
             self.held = outcome
 
-    def reading(self, scopes: frozenset[str]) -> Reading | None:
+    def reading(self, scopes: frozenset[str]) -> Told | None:
         """Give the reading that is held when it covers `scopes`."""
         return self.held.reading if self.held and _covers(self.held, scopes) else None
 
@@ -132,7 +113,7 @@ class Entry:
         """Tell whether the last evaluation was so long, or failed so lately, that none is due."""
         return self.last is not None and now < self.last.ended + self._rest(self.last)
 
-    def _rest(self, last: Outcome) -> float:
+    def _rest(self, last: Outcome[Told]) -> float:
         took = last.ended - last.began
         if last.failure is None:
             return _REST * took
@@ -146,5 +127,5 @@ class Entry:
         return self.failed
 
 
-def _covers(outcome: Outcome, scopes: frozenset[str]) -> bool:
+def _covers(outcome: Outcome[Told], scopes: frozenset[str]) -> bool:
     return outcome.scopes is None or scopes <= outcome.scopes

@@ -2,16 +2,16 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapter.engine.catalogue import Offer
 from adapter.engine.causes import Cause, Causes
 from adapter.engine.labels import Binding
+from adapter.engine.question import Alive
 from adapter.model.objects import ObjectRef, Sample
 from adapter.rules.dcgm import Combine, field_of
 
-Alive = Callable[[ObjectRef, Mapping[str, str]], bool]
 Vectors = Sequence[tuple[Binding, Sequence[Sample]]]
 
 

@@ -1,9 +1,10 @@
 """What the board tells people: once when something changes, not at each attempt."""
 
 import logging
+from typing import Any
 
-from adapter.engine.asking import Question
 from adapter.engine.entry import Outcome
+from adapter.engine.question import Question
 from adapter.errors import PrometheusDown
 
 _MOST_KEPT = 1024
@@ -16,10 +17,10 @@ class Journal:
     def __init__(self) -> None:
         """Take it that all is well."""
         self._down = False
-        self._faults: dict[Question, str] = {}
+        self._faults: dict[Question[Any], str] = {}
         self._warned: set[str] = set()
 
-    def note(self, question: Question, outcome: Outcome) -> None:
+    def note(self, question: Question[Any], outcome: Outcome[Any]) -> None:
         """Tell when Prometheus stops or starts answering, and when a query's fault changes."""
         failure = outcome.failure
         if isinstance(failure, PrometheusDown):
@@ -42,7 +43,7 @@ class Journal:
             _log.warning("prometheus does not answer", extra={"cause": cause})
         self._down = True
 
-    def _tell_fault(self, question: Question, fault: str) -> None:
+    def _tell_fault(self, question: Question[Any], fault: str) -> None:
         if fault == self._faults.get(question, ""):
             return
         self._faults.pop(question, None)
@@ -50,5 +51,5 @@ class Journal:
             self._faults[question] = fault
             self._faults = dict(list(self._faults.items())[-_MOST_KEPT:])
         event = "query fails" if fault else "query works again"
-        rule, metric = str(question.offer.rule), question.offer.metric
-        _log.warning(event, extra={"rule": rule, "metric": metric, "cause": fault})
+        extra = {"rule": question.source, "metric": question.metric, "cause": fault}
+        _log.warning(event, extra=extra)

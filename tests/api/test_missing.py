@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from adapter.engine.board import Ask, Reading
+from adapter.engine.asking import Ask
 from adapter.engine.catalogue import Catalogue
+from adapter.engine.reading import Reading
 from adapter.errors import (
     ClusterDown,
     EndpointMissing,

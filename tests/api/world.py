@@ -11,9 +11,11 @@ from starlette.middleware import Middleware
 from adapter.api.app import create_app
 from adapter.api.health import Health
 from adapter.api.values import Values
-from adapter.engine.board import Ask, Board, Reading
+from adapter.engine.asking import Ask
+from adapter.engine.board import Board
 from adapter.engine.catalogue import Catalogue, Offer
 from adapter.engine.labels import Binding
+from adapter.engine.reading import Reading
 from adapter.model.kinds import NAMESPACES, NODES, PODS, SERVICES, Kinds
 from adapter.model.objects import ObjectRef, Resource
 from adapter.model.selector import Selector

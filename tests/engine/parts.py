@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 import anyio
 import anyio.lowlevel
 
-from adapter.engine.board import Ask, Board
+from adapter.engine.asking import Ask
+from adapter.engine.board import Board
 from adapter.engine.catalogue import Offer, offers_of
 from adapter.errors import SourceError
 from adapter.model.kinds import NAMESPACES, NODES, PODS, Kinds

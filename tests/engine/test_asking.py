@@ -2,8 +2,9 @@
 
 import pytest
 
-from adapter.engine.asking import Ask, Scopes, limited, question_of, scopes_of
+from adapter.engine.asking import Ask, question_of
 from adapter.engine.catalogue import Offer
+from adapter.engine.question import Scopes, limited
 from adapter.errors import BadRequest, InternalError
 from adapter.model.kinds import NAMESPACES, NODES, PODS
 from adapter.model.objects import ObjectRef
@@ -19,7 +20,7 @@ def queries(
 ) -> list[str]:
     """Give the queries for a request."""
     wanted = Ask(one, namespace, names or ("train-0",), parse(selector) if selector else EVERYTHING)
-    return [query for _, query in question_of(wanted).queries(scopes)]
+    return question_of(wanted).queries(scopes)
 
 
 def plain(query: str, kind: str = "pods") -> Offer:
@@ -110,9 +111,9 @@ def test_other_series_are_another_question() -> None:
 
 
 def test_a_shared_reading_must_cover_the_namespace_or_the_named_objects() -> None:
-    assert scopes_of(Ask(plain(PLAIN), "ml", ("a",))) == {"ml"}
-    assert scopes_of(Ask(plain(PLAIN, "nodes"), "", ("gpu-a", "gpu-b"))) == {"gpu-a", "gpu-b"}
-    assert scopes_of(Ask(plain(BY_POD), "ml", ("a",))) == frozenset()
+    assert Ask(plain(PLAIN), "ml", ("a",)).scopes == {"ml"}
+    assert Ask(plain(PLAIN, "nodes"), "", ("gpu-a", "gpu-b")).scopes == {"gpu-a", "gpu-b"}
+    assert Ask(plain(BY_POD), "ml", ("a",)).scopes == frozenset()
 
 
 def test_past_sixty_four_scopes_everything_is_asked_for() -> None:

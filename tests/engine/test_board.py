@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import anyio
 import pytest
 
-from adapter.engine.board import Ask, Board, Reading
+from adapter.engine.asking import Ask
+from adapter.engine.board import Board
+from adapter.engine.reading import Reading
 from adapter.errors import InternalError, PrometheusDown, QueryRefused
 from adapter.model.kinds import NAMESPACES, NODES, PODS
 from adapter.model.objects import Sample

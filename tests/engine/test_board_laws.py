@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapter.engine.board import Ask, Board
+from adapter.engine.asking import Ask
+from adapter.engine.board import Board
 from adapter.errors import PrometheusDown
 from adapter.model.objects import Sample
 from tests.engine.parts import FakePrometheus, ManualClock, ask, gpu, offer, rule, running, sample

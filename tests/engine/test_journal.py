@@ -4,9 +4,11 @@ import logging
 
 import pytest
 
-from adapter.engine.asking import Question, question_of
-from adapter.engine.entry import Outcome, Reading
+from adapter.engine.asking import question_of
+from adapter.engine.entry import Outcome
 from adapter.engine.journal import Journal
+from adapter.engine.question import Question
+from adapter.engine.reading import Reading
 from adapter.errors import AdapterError, PrometheusDown, QueryRefused
 from tests.engine.parts import NAMESPACES, ask, offer, rule
 
@@ -17,7 +19,7 @@ GOOD = Reading(values={}, dropped={}, timestamp=0, window=None, samples=0, unlab
 
 
 def told(
-    caplog: pytest.LogCaptureFixture, *outcomes: tuple[Question, AdapterError | None]
+    caplog: pytest.LogCaptureFixture, *outcomes: tuple[Question[Reading], AdapterError | None]
 ) -> list[str]:
     """Give the events logged for evaluations that ended like this."""
     journal = Journal()
