@@ -209,7 +209,8 @@ FLAGS: tuple[Flag, ...] = (
         group=_AUTHENTICATION,
         into="authentication.kubeconfig",
         read=path,
-        help="kubeconfig for TokenReviews and the front proxy's ConfigMap.",
+        help="kubeconfig for TokenReviews and the front proxy's ConfigMap; "
+        "without it that of --lister-kubeconfig.",
     ),
     Flag(
         name="authentication-token-webhook-cache-ttl",
@@ -278,7 +279,7 @@ FLAGS: tuple[Flag, ...] = (
         group=_AUTHORIZATION,
         into="authorization.kubeconfig",
         read=path,
-        help="kubeconfig for SubjectAccessReviews.",
+        help="kubeconfig for SubjectAccessReviews; without it that of --lister-kubeconfig.",
     ),
     Flag(
         name="authorization-webhook-cache-authorized-ttl",

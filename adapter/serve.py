@@ -129,9 +129,10 @@ async def _compose(stack: AsyncExitStack, settings: Settings, rules: RulesFile) 
 
 
 async def _cluster(stack: AsyncExitStack, settings: Settings, telemetry: Telemetry) -> _Cluster:
-    lister = await _connected(stack, settings.lister_kubeconfig)
-    judge = await _connected(stack, settings.authentication.kubeconfig)
-    arbiter = await _connected(stack, settings.authorization.kubeconfig)
+    common = settings.lister_kubeconfig
+    lister = await _connected(stack, common)
+    judge = await _connected(stack, settings.authentication.kubeconfig or common)
+    arbiter = await _connected(stack, settings.authorization.kubeconfig or common)
     pods = PodWatch(lister, telemetry)
     return _Cluster(
         pods=pods,
