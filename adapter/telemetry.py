@@ -64,6 +64,22 @@ class Telemetry:
             "Metrics offered, counted once for each resource.",
             registry=self.registry,
         )
+        self.config_good = Gauge(
+            f"{prefix}_config_last_reload_successful",
+            "Whether every file of rules is in use as it stands now, 1 or 0.",
+            registry=self.registry,
+        )
+        self.config_reloaded = Gauge(
+            f"{prefix}_config_last_reload_success_timestamp_seconds",
+            "When all files of rules were last taken into use, Unix seconds.",
+            registry=self.registry,
+        )
+        self.config_problems = Gauge(
+            f"{prefix}_config_problems",
+            "Problems for which a file of rules is refused, the rules before it serving on.",
+            ["file"],
+            registry=self.registry,
+        )
         self.reviews = Counter(
             f"{prefix}_reviews",
             "TokenReviews and SubjectAccessReviews by kind and outcome.",

@@ -1,7 +1,7 @@
 """Liveness and readiness in the form that kubelets, people and scripts know from Kubernetes."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from starlette.requests import Request
@@ -11,6 +11,7 @@ from starlette.routing import Route
 from adapter.errors import NotFound
 
 Check = Callable[[], bool]
+Note = Callable[[], Sequence[str]]
 
 _log = logging.getLogger(__name__)
 
@@ -28,14 +29,25 @@ class Health:
     log has each change once.
     """
 
-    def __init__(self, *, live: Mapping[str, Check], ready: Mapping[str, Check]) -> None:
-        """Take the named checks; `ping` comes first in each list without being given."""
+    def __init__(
+        self,
+        *,
+        live: Mapping[str, Check],
+        ready: Mapping[str, Check],
+        notes: Mapping[str, Note] | None = None,
+    ) -> None:
+        """Take the named checks; `ping` comes first in each list without being given.
+
+        `notes` gives, by check, what to tell below its line where checks are listed; it never
+        makes one fail.
+        """
         ping: dict[str, Check] = {"ping": lambda: True}
         self._checks = {
             "healthz": ping | dict(live),
             "livez": ping | dict(live),
             "readyz": ping | dict(ready),
         }
+        self._notes = dict(notes or {})
         self._failing: dict[str, tuple[str, ...]] = dict.fromkeys(self._checks, ())
 
     def routes(self) -> list[Route]:
@@ -76,11 +88,16 @@ class Health:
         checks = self._checks[endpoint]
         asked = {name: check for name, check in checks.items() if name not in excluded}
         failed = tuple(name for name, check in asked.items() if not check())
-        lines = [_line(name, excluded, failed) for name in checks]
+        lines = [line for name in checks for line in self._told(name, excluded, failed)]
         if unknown := sorted(excluded - checks.keys()):
             names = ",".join(f'"{name}"' for name in unknown)
             lines.append(f"warn: some health checks cannot be excluded: no matches for {names}")
         return _Verdict(tuple(lines), failed)
+
+    def _told(self, name: str, excluded: frozenset[str], failed: tuple[str, ...]) -> Iterator[str]:
+        yield _line(name, excluded, failed)
+        for note in self._notes[name]() if name in self._notes else ():
+            yield f"warn: {name}: {' '.join(note.split())}"
 
     def _note(self, endpoint: str, failed: tuple[str, ...]) -> None:
         if failed == self._failing[endpoint]:

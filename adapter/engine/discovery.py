@@ -55,7 +55,8 @@ class Discovery:
         """Offer nothing yet; `kinds` is asked anew in each pass."""
         self._standings = Standings.begin(rules)
         self._next: Sequence[Rule] | None = None
-        self._news = anyio.Event()
+        self._postponed = False
+        self._woken = anyio.Event()
         self._prometheus = prometheus
         self._kinds = kinds
         self._settings = settings
@@ -78,82 +79,99 @@ class Discovery:
         Of rules that say the same as one before, what is known stays. Until the others have been
         looked for once, with a Prometheus that answers, everything offered before stays.
         """
-        self._next = rules
-        self._news.set()
+        self._next = tuple(rules)
+        self._woken.set()
 
     async def run(self) -> None:
         """Make one pass after the other, until cancelled."""
         while True:
+            self._woken = anyio.Event()
             await self.discover()
-            await self._wait()
+            await self._wait(self._pause())
 
     async def discover(self) -> None:
-        """Make one pass; all series queries are asked side by side."""
-        rules = self._next
-        if rules is None:
-            await self._pass(self._standings, self._standings.rules)
-            return
-        standings = self._standings.passed_on(rules)
-        await self._pass(standings, standings.unseen)
+        """Make one pass; all series queries are asked side by side.
 
-    async def _pass(self, standings: Standings, asked: Collection[Rule]) -> None:
-        wanted, kinds, now = self._next, self._kinds(), self._clock.wall()
+        With other rules to use, it is over those of them that are new.
+        """
+        wanted, kinds = self._next, self._kinds()
+        if wanted is None:
+            await self._pass(self._standings, self._standings.rules, kinds)
+            self._standings.unseen = ()
+        else:
+            await self._take(wanted, kinds)
+        self._conclude(kinds)
+
+    async def _take(self, rules: Sequence[Rule], kinds: Kinds) -> None:
+        standings = self._standings.passed_on(rules)
+        await self._pass(standings, standings.unseen, kinds)
+        if standings.unreachable:
+            self._postponed = True
+            return
+        standings.unseen = ()
+        self._standings, self._postponed = standings, False
+        if self._next is rules:
+            self._next = None
+
+    async def _pass(self, standings: Standings, asked: Sequence[Rule], kinds: Kinds) -> None:
+        now = self._clock.wall()
         survey = Survey(index=self._prometheus, start=now - self._look_back, end=now)
         async with anyio.create_task_group() as tasks:
             for group in _grouped(asked):
                 tasks.start_soon(self._discover_group, standings, survey, group, kinds)
-        if standings is not self._standings and not standings.unreachable:
-            self._standings = standings
-            self._next = None if self._next is wanted else self._next
-        self._conclude(kinds)
 
-    async def _wait(self) -> None:
-        self._news = anyio.Event()
-        if self._next is not None and self._standings:
-            pass
+    async def _wait(self, seconds: float) -> None:
+        """Wait, but no longer than until there are other rules to use."""
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._wake_after, self._pause())
-            await self._news.wait()
+            tasks.start_soon(self._wake, seconds)
+            await self._woken.wait()
             tasks.cancel_scope.cancel()
+
+    async def _wake(self, seconds: float) -> None:
+        await self._clock.sleep(seconds)
+        self._woken.set()
 
     @property
     def _look_back(self) -> float:
         return max(self._settings.max_age, self._settings.relist_interval, _SHORTEST_LOOK_BACK)
 
-    async def _discover_group(self, survey: Survey, group: _Group, kinds: Kinds) -> None:
+    async def _discover_group(
+        self, standings: Standings, survey: Survey, group: _Group, kinds: Kinds
+    ) -> None:
         def meaningful(label: str) -> bool:
             return any(rule.resource_of(label, kinds) for rule in group.rules)
 
         try:
             names = await survey.names_by_label(group.query, meaningful)
-            standings = {rule: _standing(rule, names, kinds) for rule in group.rules}
+            found = {rule: _standing(rule, names, kinds) for rule in group.rules}
         except (SourceError, ValueError) as error:
-            self._fail(group, str(error))
+            down = isinstance(error, PrometheusDown)
+            self._fail(standings, group, str(error), down=down)
             return
         except Exception as error:  # noqa: BLE001  (no fault in a rule may end the other rules)
             _log.exception("discovery raised", extra={"query": group.query})
-            self._fail(group, repr(error))
+            self._fail(standings, group, repr(error))
             return
-        self._stand(standings)
+        self._stand(standings, found)
 
-    def _stand(self, standings: Mapping[Rule, _Standing]) -> None:
-        for rule in standings:
-            if self._standings[rule].fault:
+    def _stand(self, standings: Standings, found: Mapping[Rule, Standing]) -> None:
+        for rule in found:
+            if standings.by_rule[rule].fault:
                 _log.warning("rule discovered again", extra={"rule": str(rule)})
-        self._standings.update(standings)
+        standings.by_rule.update(found)
         self._publish()
 
-    def _fail(self, group: _Group, fault: str) -> None:
+    def _fail(self, standings: Standings, group: _Group, fault: str, *, down: bool = False) -> None:
         for rule in group.rules:
-            standing = self._standings[rule]
+            standing = standings.by_rule[rule]
             self._telemetry.rule_failures.labels(str(rule.number)).inc()
             if not standing.fault:
                 extra = {"rule": str(rule), "query": group.query, "cause": fault}
                 _log.warning("rule not discovered", extra=extra)
-            standing.fault = fault
+            standing.fault, standing.down = fault, down
 
     def _publish(self) -> None:
-        catalogue = Catalogue(self._offers(), self._failed())
+        catalogue = Catalogue(self._standings.offers, self._standings.failed)
         if (catalogue.offers, catalogue.failed) != (self.catalogue.offers, self.catalogue.failed):
             self.catalogue = catalogue
             self._telemetry.metrics_offered.set(len(catalogue.offers))
@@ -161,16 +179,17 @@ class Discovery:
     def _conclude(self, kinds: Kinds) -> None:
         self._publish()
         self._warn(kinds)
-        failed = self._failed()
-        if len(failed) < len(self._rules) or not self._rules:
+        rules, failed = self._standings.rules, self._standings.failed
+        if len(failed) < len(rules) or not rules:
             self.succeeded = True
             self._telemetry.discovered.set(self._clock.wall())
 
     def _warn(self, kinds: Kinds) -> None:
+        standings = self._standings
         warnings = [
-            *(line for rule in self._rules for line in _unknown_kinds(rule, kinds)),
-            *(line for rule in self._rules for line in self._standings[rule].warnings),
-            *map(_replacement, replaced(self._offers())),
+            *(line for rule in standings.rules for line in _unknown_kinds(rule, kinds)),
+            *(line for one in standings.by_rule.values() for line in one.warnings),
+            *map(_replacement, replaced(standings.offers)),
         ]
         for warning in dict.fromkeys(warnings):
             if warning not in self._told:
@@ -178,24 +197,19 @@ class Discovery:
         self._told = frozenset(warnings)
 
     def _pause(self) -> float:
-        if self._offers() and not self._failed():
+        offers, failed = self._standings.offers, self._standings.failed
+        if offers and not failed and not self._postponed:
             self._retry = _FIRST_RETRY
             return self._settings.relist_interval
         pause = min(self._retry, self._settings.relist_interval)
         self._retry = 2 * pause
         # Before the first series is scraped there is nothing to offer, and users are waiting.
-        return pause if self._offers() else min(pause, _LONGEST_RETRY_OF_NOTHING)
-
-    def _offers(self) -> list[Offer]:
-        return [offer for rule in self._rules for offer in self._standings[rule].offers]
-
-    def _failed(self) -> list[Rule]:
-        return [rule for rule in self._rules if self._standings[rule].fault]
+        return pause if offers else min(pause, _LONGEST_RETRY_OF_NOTHING)
 
 
-def _standing(rule: Rule, names: NamesByLabel, kinds: Kinds) -> _Standing:
+def _standing(rule: Rule, names: NamesByLabel, kinds: Kinds) -> Standing:
     found = frozenset[str]().union(*names.values())
-    return _Standing(
+    return Standing(
         offers=offers_of(rule, names, kinds),
         warnings=[
             f"{rule}: {', '.join(series)} are all named {metric}, {series[-1]} is served"

@@ -2,8 +2,11 @@
 
 import logging
 
+import httpx
 import pytest
+from starlette.applications import Starlette
 
+from adapter.api.health import Health
 from tests.api.world import World, client
 
 pytestmark = pytest.mark.anyio
@@ -60,3 +63,21 @@ async def test_the_log_has_each_change_once(caplog: pytest.LogCaptureFixture) ->
                 world.ready = ready
                 await asking.get("/readyz")
     assert [vars(record)["failing"] for record in caplog.records] == [["pods"], []]
+
+
+@pytest.mark.parametrize(("ready", "code"), [(True, 200), (False, 500)])
+async def test_a_note_is_told_below_its_check_and_fails_nothing(ready: bool, code: int) -> None:
+    health = Health(
+        live={},
+        ready={"config": lambda: True, "pods": lambda: ready},
+        notes={"config": lambda: ["rules.yaml:3: rule 1:\nwrong"]},
+    )
+    transport = httpx.ASGITransport(Starlette(routes=health.routes()))
+    async with httpx.AsyncClient(transport=transport, base_url="http://adapter") as http:
+        answer = await http.get("/readyz?verbose")
+        plain = await http.get("/readyz/config")
+
+    told = "[+]config ok\nwarn: config: rules.yaml:3: rule 1: wrong\n"
+    assert answer.status_code == code
+    assert told in answer.text
+    assert (plain.status_code, plain.text) == (200, "ok")
