@@ -1,19 +1,19 @@
-"""The command: read flags and rules, say what is wrong with them, or serve."""
+"""The command: check files of rules, or read flags and rules, say what is wrong, and serve."""
 
 import asyncio
 import logging
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import uvloop
 
-from adapter.errors import InputError, Problem
+from adapter.errors import InputError
 from adapter.options import parse
-from adapter.rules.config import RulesFile, load
+from adapter.rules.config import RulesFile
 from adapter.rules.dcgm import builtin_rules
 from adapter.serve import serve
 from adapter.settings import Settings
+from adapter.sources.rule_files import RuleFiles
 from adapter.telemetry import log_to_stderr
 
 _DEBUG_FROM = 4
@@ -27,40 +27,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     standard error.
     """
     try:
-        settings = parse(sys.argv[1:] if argv is None else argv)
-        rules = read_rules(settings.config)
-        log_to_stderr(logging.DEBUG if settings.verbosity >= _DEBUG_FROM else logging.INFO)
-        _say(settings, rules)
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(serve(settings, rules))
+        return _run(sys.argv[1:] if argv is None else argv)
     except InputError as error:
         for problem in error.problems:
             print(f"gpu-metrics-adapter: {problem}", file=sys.stderr)  # noqa: T201  (the answer)
         return 2
+
+
+def _run(argv: Sequence[str]) -> int:
+    settings = parse(argv)
+    files = RuleFiles(settings.config) if settings.config else None
+    rules = files.rules if files else RulesFile(rules=builtin_rules())
+    log_to_stderr(logging.DEBUG if settings.verbosity >= _DEBUG_FROM else logging.INFO)
+    _say(settings, rules)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(serve(settings, rules, files))
     return 0
-
-
-def read_rules(path: Path | None) -> RulesFile:
-    """Give the rules of the file, or the built-in ones when no file is given.
-
-    Raises InputError with every problem of the file.
-    """
-    if path is None:
-        return RulesFile(rules=builtin_rules(), prometheus_url=None, warnings=())
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        fault = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InputError(
-            [
-                Problem(
-                    file=str(path),
-                    fault=f"the rules file cannot be read: {fault}",
-                    cure="mount it there, or leave --config out for the built-in DCGM rules",
-                )
-            ]
-        ) from error
-    return load(text, str(path))
 
 
 def _say(settings: Settings, rules: RulesFile) -> None:

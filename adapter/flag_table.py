@@ -27,8 +27,8 @@ FLAGS: tuple[Flag, ...] = (
         group=_METRICS,
         into="config",
         read=path,
-        help="Rules file, Prometheus Adapter's own form or its Helm values; "
-        "without it the built-in DCGM rules serve.",
+        help="Rules file, Prometheus Adapter's own form or its Helm values, or a folder of *.yaml, "
+        "read again when it changes; without it the built-in DCGM rules serve.",
     ),
     Flag(
         name="metrics-relist-interval",

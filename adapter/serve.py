@@ -17,13 +17,14 @@ from starlette.types import ASGIApp
 
 from adapter.api.app import create_app
 from adapter.api.gate import Gate
-from adapter.api.health import Check, Health
+from adapter.api.health import Check, Health, Note
 from adapter.api.protocol import PeerCertificateProtocol
 from adapter.api.values import Values
 from adapter.engine.board import Board
 from adapter.engine.clock import SystemClock
 from adapter.engine.discovery import Discovery
 from adapter.engine.life import Life
+from adapter.engine.reload import Reload
 from adapter.errors import InputError, Problem
 from adapter.model.identity import FrontProxy
 from adapter.rules.config import RulesFile
@@ -39,6 +40,7 @@ from adapter.sources.objects import Objects
 from adapter.sources.pods import PodWatch
 from adapter.sources.prometheus import Prometheus
 from adapter.sources.reviews import Reviews
+from adapter.sources.rule_files import RuleFiles
 from adapter.telemetry import Telemetry
 
 NAME = "gpu-metrics-adapter"
@@ -52,13 +54,13 @@ _log = logging.getLogger(__name__)
 Loop = Callable[[], Awaitable[None]]
 
 
-async def serve(settings: Settings, rules: RulesFile) -> None:
+async def serve(settings: Settings, rules: RulesFile, files: RuleFiles | None = None) -> None:
     """Serve until SIGTERM or SIGINT, then finish what is in flight.
 
-    Raises InputError when a file or address that the settings name cannot be used.
+    `rules` are served first, then whatever `files` turn into; without any they stay. Raises InputError when a file or address that the settings name cannot be used.
     """
     async with AsyncExitStack() as stack:
-        server = await _compose(stack, _with_url(settings, rules), rules)
+        server = await _compose(stack, _with_url(settings, rules), rules, files)
         sockets = [_listening(settings)]
         with _stopping() as stop:
             async with asyncio.TaskGroup() as tasks:
@@ -97,18 +99,26 @@ class _Engine:
     discovery: Discovery
     board: Board
 
+    def use(self, rules: RulesFile) -> None:
+        self.discovery.use(rules.rules)
 
-async def _compose(stack: AsyncExitStack, settings: Settings, rules: RulesFile) -> _Composed:
+
+async def _compose(
+    stack: AsyncExitStack, settings: Settings, rules: RulesFile, files: RuleFiles | None
+) -> _Composed:
     telemetry, stopping = Telemetry(), asyncio.Event()
     cluster = await _cluster(stack, settings, telemetry)
     believed = _believed(settings.authentication, cluster.proxies)
     certificate = ServingCertificate(settings.serving, believed)
     engine = _engine(stack, settings, rules, cluster, telemetry)
+    reload = Reload(files, engine.use, telemetry, SystemClock()) if files else None
     checks: dict[str, Check] = {
         "serving-certificate": lambda: certificate.loaded,
         "requestheader": lambda: _proxies_known(settings.authentication, cluster.proxies),
         "pods": lambda: cluster.pods.inventory.synced,
         "discovery": lambda: engine.discovery.settled,
+        # A file that is refused harms nothing that is served: told in a note, never unready.
+        "config": lambda: True,
         "shutdown": lambda: not stopping.is_set(),
     }
     gate = Middleware(
@@ -117,12 +127,14 @@ async def _compose(stack: AsyncExitStack, settings: Settings, rules: RulesFile) 
         Authorizer(cluster.access, settings.authorization),
         settings.authorization.always_allow_paths,
     )
-    app = _app(cluster, engine, telemetry, Health(live={}, ready=checks), gate)
+    notes: dict[str, Note] = {"config": lambda: reload.refused} if reload else {}
+    app = _app(cluster, engine, telemetry, Health(live={}, ready=checks, notes=notes), gate)
     loops = {
         "kinds": cluster.kinds.run,
         "pods": cluster.pods.run,
         "discovery": engine.discovery.run,
         "board": engine.board.run,
+        **({"config": reload.run} if reload else {}),
         **({} if settings.authentication.skip_lookup else {"front-proxy": cluster.proxies.run}),
     }
     return _Composed(http=_http(app, certificate), loops=loops, stopping=stopping)

@@ -69,6 +69,7 @@ class Telemetry:
             "Whether every file of rules is in use as it stands now, 1 or 0.",
             registry=self.registry,
         )
+        self.config_good.set(1)
         self.config_reloaded = Gauge(
             f"{prefix}_config_last_reload_success_timestamp_seconds",
             "When all files of rules were last taken into use, Unix seconds.",
