@@ -24,6 +24,7 @@ class Cause(IntEnum):
     TOO_LARGE = 5
     NOT_ALIVE = 6
     EXPORTER = 7
+    NEGATIVE = 8
 
     @property
     def label(self) -> str:
@@ -37,8 +38,21 @@ _WORDS = {
     Cause.BLANK: "its value is a DCGM blank value",
     Cause.TOO_LARGE: "its value is larger than a quantity can hold",
     Cause.NOT_ALIVE: "its series are of a pod that ended, moved or had this name before",
+    Cause.NEGATIVE: "its value is negative",
     Cause.EXPORTER: "its series name the exporter's own pod, not a workload",
 }
+
+
+def cause_of(value: float) -> Cause | None:
+    """Give why no quantity can hold `value`, None when one can."""
+    if not math.isfinite(value):
+        return Cause.NAN if math.isnan(value) else Cause.INFINITE
+    return Cause.TOO_LARGE if abs(value) >= _LARGEST else None
+
+
+def words_of(cause: Cause) -> str:
+    """Give `cause` as the end of a sentence, where nothing is known of the series."""
+    return _WORDS.get(cause, "its value is impossible")
 
 
 class Causes:
@@ -65,22 +79,17 @@ class Causes:
 
     def of_value(self, value: float) -> Cause | None:
         """Give why `value` is no measurement, None when it can be one."""
-        if not math.isfinite(value):
-            return Cause.NAN if math.isnan(value) else Cause.INFINITE
-        if self._guards_blanks and is_blank(value, self._field):
-            return Cause.BLANK
-        if self._field and not self._field.low <= value <= self._field.high:
-            return Cause.OUT_OF_RANGE
-        return Cause.TOO_LARGE if self.too_large(value) else None
-
-    def too_large(self, value: float) -> bool:
-        """Tell whether no quantity can hold `value`."""
-        return abs(value) >= _LARGEST
+        if math.isfinite(value):
+            if self._guards_blanks and is_blank(value, self._field):
+                return Cause.BLANK
+            if self._field and not self._field.low <= value <= self._field.high:
+                return Cause.OUT_OF_RANGE
+        return cause_of(value)
 
     def words(self, cause: Cause) -> str:
         """Give the cause as the end of a sentence; no numbers that change."""
         if cause is not Cause.OUT_OF_RANGE or self._field is None:
-            return _WORDS.get(cause, "its value is impossible")
+            return words_of(cause)
         bounds = f"{self._field.low:g} to {self._field.high:g}"
         return f"its value is outside the possible range of {self._series} ({bounds})"
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapter.engine.catalogue import Offer
-from adapter.engine.causes import Cause, Causes
+from adapter.engine.causes import Cause, Causes, cause_of
 from adapter.engine.labels import Binding
 from adapter.engine.question import Alive
 from adapter.model.objects import ObjectRef, Sample
@@ -109,7 +109,7 @@ def _folded(gathered: _Gathered, offer: Offer, causes: Causes) -> Folded:
     known = field_of(offer.series)
     how = known.combine if known else "max"
     combined = {ref: _combine(how, devices.values()) for ref, devices in gathered.devices.items()}
-    for ref in [ref for ref, value in combined.items() if causes.too_large(value)]:
+    for ref in [ref for ref, value in combined.items() if cause_of(value)]:
         del combined[ref]
         gathered.faults[ref] = Cause.TOO_LARGE
         gathered.counts[Cause.TOO_LARGE] += 1

@@ -1,6 +1,7 @@
 """What a query of PromQL does, and for how many objects it may answer at once."""
 
 import math
+from collections.abc import Callable, Collection, Sequence
 from enum import StrEnum
 
 import promql_parser as promql
@@ -17,6 +18,7 @@ from adapter.rules.expressions import (
 )
 from adapter.rules.matchers import Matcher
 from adapter.rules.rule import Rule
+from adapter.rules.template import Template
 
 
 class Spread(StrEnum):
@@ -51,13 +53,31 @@ def spread(rule: Rule, series: str, object_label: str, namespace_label: str) -> 
     the same ones. NAMESPACE: the same within one namespace, for the object's label. REQUEST
     whenever this is not certain.
     """
-    if rule.metrics_query.uses("LabelValuesByName"):
+    return spread_of(
+        rule.metrics_query,
+        lambda matchers: rule.render(series, matchers, (object_label,)),
+        (object_label,),
+        namespace_label,
+    )
+
+
+def spread_of(
+    template: Template,
+    render: Callable[[Sequence[Matcher]], str],
+    object_labels: Collection[str],
+    namespace_label: str,
+) -> Spread:
+    """Tell it as `spread` does, of what `render` makes of `template` with some matchers.
+
+    All of `object_labels` must be kept.
+    """
+    if template.uses("LabelValuesByName"):
         return Spread.REQUEST
     try:
-        kept = _kept_when_limited(rule, series, object_label)
+        kept = _kept(render((_PROBE,)))
     except ValueError:
         return Spread.REQUEST
-    if kept is not None and object_label not in kept:
+    if kept is not None and not kept.issuperset(object_labels):
         return Spread.REQUEST
     if not namespace_label or kept is None or namespace_label in kept:
         return Spread.CLUSTER
@@ -101,8 +121,7 @@ def with_matcher(selector: str, matcher: Matcher) -> str:
     return f"{parsed.name or ''}{{{' or '.join(listed)}}}"
 
 
-def _kept_when_limited(rule: Rule, series: str, object_label: str) -> Labels:
-    query = rule.render(series, (_PROBE,), (object_label,))
+def _kept(query: str) -> Labels:
     expression = parse(query)
     found = selectors(expression)
     if query.count(_PROBE.label) != len(found) or not all(map(_is_probed, found)):

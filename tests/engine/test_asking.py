@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapter.engine.asking import Ask, question_of
+from adapter.engine.asking import Ask
 from adapter.engine.catalogue import Offer
 from adapter.engine.question import Scopes, limited
 from adapter.errors import BadRequest, InternalError
@@ -20,7 +20,7 @@ def queries(
 ) -> list[str]:
     """Give the queries for a request."""
     wanted = Ask(one, namespace, names or ("train-0",), parse(selector) if selector else EVERYTHING)
-    return question_of(wanted).queries(scopes)
+    return wanted.question.queries(scopes)
 
 
 def plain(query: str, kind: str = "pods") -> Offer:
@@ -93,9 +93,8 @@ def test_asks_share_a_question_as_far_as_their_rule_spreads() -> None:
     wide, home, alone = (plain(query) for query in (PLAIN, BY_POD, ALONE))
 
     def same(one: Offer, first: tuple[str, str], second: tuple[str, str]) -> bool:
-        return question_of(Ask(one, first[0], (first[1],))) == question_of(
-            Ask(one, second[0], (second[1],))
-        )
+        one_ask, other = (Ask(one, namespace, (name,)) for namespace, name in (first, second))
+        return one_ask.question == other.question
 
     assert same(wide, ("ml", "a"), ("dev", "b"))
     assert same(home, ("ml", "a"), ("ml", "b"))
@@ -107,7 +106,7 @@ def test_asks_share_a_question_as_far_as_their_rule_spreads() -> None:
 def test_other_series_are_another_question() -> None:
     one = plain(PLAIN)
     first, second = (Ask(one, "ml", ("a",), parse(text)) for text in ("k=1", "k=2"))
-    assert question_of(first) != question_of(second)
+    assert first.question != second.question
 
 
 def test_a_shared_reading_must_cover_the_namespace_or_the_named_objects() -> None:
@@ -122,8 +121,8 @@ def test_past_sixty_four_scopes_everything_is_asked_for() -> None:
 
 
 def test_only_what_is_asked_alone_is_limited_to_objects() -> None:
-    assert question_of(Ask(plain(PLAIN), "ml", ("a",))).wanted is None
-    alone = question_of(Ask(plain(ALONE), "ml", ("a", "b")))
+    assert Ask(plain(PLAIN), "ml", ("a",)).question.wanted is None
+    alone = Ask(plain(ALONE), "ml", ("a", "b")).question
     assert alone.wanted == (ObjectRef("ml", "a"), ObjectRef("ml", "b"))
 
 

@@ -4,7 +4,6 @@ import logging
 
 import pytest
 
-from adapter.engine.asking import question_of
 from adapter.engine.entry import Outcome
 from adapter.engine.journal import Journal
 from adapter.engine.question import Question
@@ -13,8 +12,8 @@ from adapter.errors import AdapterError, PrometheusDown, QueryRefused
 from tests.engine.parts import NAMESPACES, ask, offer, rule
 
 RULE = rule()
-PODS_QUESTION = question_of(ask(offer(RULE)))
-HOME_QUESTION = question_of(ask(offer(RULE, NAMESPACES), "ml"))
+PODS_QUESTION = ask(offer(RULE)).question
+HOME_QUESTION = ask(offer(RULE, NAMESPACES), "ml").question
 GOOD = Reading(values={}, dropped={}, timestamp=0, window=None, samples=0, unlabelled=0)
 
 
