@@ -82,7 +82,24 @@ FLAGS: tuple[Flag, ...] = (
         into="prometheus.verb",
         read=choice("GET", "POST"),
         default="GET",
-        help="GET or POST; queries over 4 KiB go by POST in any case.",
+        help="GET or POST; queries over 4 KiB go by POST with either.",
+    ),
+    Flag(
+        name="prometheus-force-get",
+        group=_PROMETHEUS,
+        into="prometheus.force_get",
+        read=switch,
+        default="false",
+        help="Send everything by GET, however long, to a backend that takes no POST.",
+    ),
+    Flag(
+        name="strict",
+        group=_PROMETHEUS,
+        into="prometheus.strict",
+        read=switch,
+        default="false",
+        help="Take an answer with warnings, or one that says it is partial, for an outage "
+        "(503 in the end); without it such answers are counted and used.",
     ),
     Flag(
         name="prometheus-timeout",

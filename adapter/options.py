@@ -62,6 +62,12 @@ def _conflicts(settings: Settings) -> Iterator[Problem]:
             "--prometheus-auth-incluster and --prometheus-auth-config are both given",
             "give one of them",
         )
+    if prometheus.force_get and prometheus.verb == "POST":
+        yield _problem(
+            "--prometheus-force-get and --prometheus-verb=POST are both given", "give one of them"
+        )
+    if not prometheus.timeout:
+        yield _problem("--prometheus-timeout is 0", "give the longest time one call may take")
     if bool(prometheus.client_cert_file) != bool(prometheus.client_key_file):
         yield _half("--prometheus-client-tls-cert-file", "--prometheus-client-tls-key-file")
     if bool(serving.cert_file) != bool(serving.key_file):

@@ -6,10 +6,16 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrometheusSettings:
-    """How Prometheus is reached; `url` keeps its path prefix, query and user-info as given."""
+    """How Prometheus is reached; `url` keeps its path prefix, query and user-info as given.
+
+    `force_get` sends even what is too long for most servers by GET. `strict` takes an answer that
+    says that it is partial for none.
+    """
 
     url: str = "https://localhost"
     verb: str = "GET"
+    force_get: bool = False
+    strict: bool = False
     timeout: float = 10.0
     headers: tuple[tuple[str, str], ...] = ()
     token_file: Path | None = None

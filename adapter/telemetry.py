@@ -31,6 +31,12 @@ class Telemetry:
             ["path", "outcome"],
             registry=self.registry,
         )
+        self.partial_answers = Counter(
+            f"{prefix}_prometheus_partial_answers",
+            "Answers of Prometheus with warnings, or that say they are partial, by path.",
+            ["path"],
+            registry=self.registry,
+        )
         self.query_seconds = Histogram(
             f"{prefix}_prometheus_request_duration_seconds",
             "Time Prometheus took to answer.",

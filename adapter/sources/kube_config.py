@@ -1,6 +1,5 @@
 """Where kube-apiserver is and with which credentials, as the Kubernetes client reads it."""
 
-import ssl
 from pathlib import Path
 
 import yaml
@@ -40,17 +39,6 @@ async def authorization(configuration: Configuration) -> str:
     """Give the Authorization value to send now, empty when there is none."""
     bearer = (await configuration.auth_settings()).get("BearerToken")
     return str(bearer["value"]).strip() if bearer else ""
-
-
-def trust(configuration: Configuration, context: ssl.SSLContext) -> None:
-    """Load the configuration's authorities and client pair into `context`."""
-    if configuration.ssl_ca_cert:
-        context.load_verify_locations(configuration.ssl_ca_cert)
-    if configuration.cert_file:
-        context.load_cert_chain(configuration.cert_file, configuration.key_file)
-    if not configuration.verify_ssl:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
 
 
 def _load_service_account(configuration: Configuration) -> None:

@@ -5,8 +5,11 @@ mean that the query is at fault, 503 that it ran out of time; both carry Prometh
 """
 
 import asyncio
+import logging
+import ssl
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import TypeVar
 
 import httpx
@@ -15,25 +18,30 @@ from adapter.errors import EndpointMissing, InputError, PrometheusDown, SourceEr
 from adapter.model.objects import Sample
 from adapter.settings import PrometheusSettings
 from adapter.sources import prometheus_answers as answers
-from adapter.sources.prometheus_access import Access, address
+from adapter.sources.prometheus_access import Access, Headers
+from adapter.sources.prometheus_address import address, onward
+from adapter.sources.prometheus_answers import Answer
+from adapter.sources.prometheus_clients import Clients
+from adapter.sources.prometheus_request import DISCOVERY, LABELS, NAMES, QUERY, SERIES, Request
 from adapter.telemetry import Telemetry
 
-_LONGEST_GET = 4096
-_AT_ONCE = 16
+log = logging.getLogger(__name__)
+_QUERIES_AT_ONCE, _DISCOVERIES_AT_ONCE = 16, 8
+_MOST_REDIRECTS = 3
 _NOT_SERVED = frozenset({404, 405, 501})
-_QUERY = "/api/v1/query"
-_NAMES = "/api/v1/label/__name__/values"
-_LABELS = "/api/v1/labels"
-_SERIES = "/api/v1/series"
-Fields = tuple[tuple[str, str], ...]
-Read = TypeVar("Read")
+# Longer than the pause between two refreshes, shorter than servers keep an idle connection.
+_KEEP_IDLE = 20.0
+Values = TypeVar("Values")
+Read = Callable[[bytes], Answer[Values]]
 
 
 class Prometheus:
     """Asks Prometheus; every error is a SourceError whose text carries no credential.
 
-    At most sixteen requests run at once; a request takes at most `settings.timeout` seconds, the
-    wait for its turn included.
+    At most sixteen queries and eight discovery calls run at once, so that discovery never keeps
+    readings waiting. A call takes at most `settings.timeout` seconds: a query with the wait for
+    its turn, a discovery call from its turn on. An answer that says that it is partial is counted,
+    and with `settings.strict` it is PrometheusDown.
     """
 
     def __init__(
@@ -46,15 +54,13 @@ class Prometheus:
         """Read the files that `settings` names; raises InputError for what cannot be used."""
         self._settings = settings
         self._telemetry = telemetry
+        self._transport = transport
         self._address = address(settings.url)
         self._access = Access(settings)
-        self._turns = asyncio.Semaphore(_AT_ONCE)
-        self._client = httpx.AsyncClient(
-            verify=self._access.context,
-            timeout=settings.timeout,
-            limits=httpx.Limits(max_connections=_AT_ONCE, max_keepalive_connections=_AT_ONCE),
-            transport=transport,
-        )
+        self._clients = Clients(self._client)
+        self._queries = asyncio.Semaphore(_QUERIES_AT_ONCE)
+        self._discoveries = asyncio.Semaphore(_DISCOVERIES_AT_ONCE)
+        self._partial: set[str] = set()
 
     async def query(self, promql: str) -> list[Sample]:
         """Give the instant vector of `promql` at Prometheus's own now.
@@ -62,56 +68,83 @@ class Prometheus:
         Raises QueryRefused with Prometheus's words, or when the answer is no instant vector, and
         PrometheusDown when there is no usable answer.
         """
-        timeout = f"{self._settings.timeout * 1000:.0f}ms"
-        fields = (("query", promql), ("timeout", timeout))
-        return await self._ask(_QUERY, fields, answers.vector)
+        return await self._ask(QUERY, (("query", promql),), answers.vector)
 
     async def metric_names(self, match: str, *, start: float, end: float) -> list[str]:
         """Give the names of the series that `match` selects between two Unix times.
 
         Raises EndpointMissing where the backend cannot say, QueryRefused and PrometheusDown.
         """
-        return await self._ask(_NAMES, _span(match, start, end), answers.names)
+        return await self._ask(NAMES, _span(match, start, end), answers.names)
 
     async def label_names(self, match: str, *, start: float, end: float) -> list[str]:
         """Give the label names of the series that `match` selects; raises as `metric_names`."""
-        return await self._ask(_LABELS, _span(match, start, end), answers.names)
+        return await self._ask(LABELS, _span(match, start, end), answers.names)
 
     async def series(self, match: str, *, start: float, end: float) -> list[dict[str, str]]:
         """Give the label sets of the series that `match` selects; raises as `metric_names`."""
-        return await self._ask(_SERIES, _span(match, start, end), answers.series)
+        return await self._ask(SERIES, _span(match, start, end), answers.series)
 
     async def aclose(self) -> None:
         """Close the connections."""
-        await self._client.aclose()
+        await self._clients.aclose()
 
-    async def _ask(self, path: str, fields: Fields, read: Callable[[bytes], Read]) -> Read:
-        began, outcome = time.perf_counter(), "down"
+    async def _ask(
+        self, path: str, fields: tuple[tuple[str, str], ...], read: Read[Values]
+    ) -> Values:
+        request, began = Request.of(path, fields, self._settings), time.perf_counter()
+        answer = await self._answer(request, read)
+        self._note(request, answer, time.perf_counter() - began)
+        if isinstance(answer, SourceError):
+            raise self._access.secrets.without(answer)
+        return answer.values
+
+    async def _answer(self, request: Request, read: Read[Values]) -> Answer[Values] | SourceError:
         try:
-            answer = read(await self._body(path, fields))
-            outcome = "ok"
+            answer = read(await self._body(request))
         except SourceError as error:
-            outcome = answers.outcome(error)
-            raise
-        finally:
-            self._telemetry.queries.labels(path, outcome).inc()
-            self._telemetry.query_seconds.labels(path).observe(time.perf_counter() - began)
+            return error
+        self._note_partial(request.path, answer.partial)
+        if answer.partial and self._settings.strict:
+            return PrometheusDown(f"Prometheus answered in part only: {answer.partial}")
         return answer
 
-    async def _body(self, path: str, fields: Fields) -> bytes:
-        response = await self._response(path, fields)
-        if response.status_code in _NOT_SERVED and path != _QUERY:
-            message = f"Prometheus does not serve {path}: it answered {response.status_code}"
+    def _note(self, request: Request, answer: object, seconds: float) -> None:
+        outcome = answers.outcome(answer) if isinstance(answer, SourceError) else "ok"
+        self._telemetry.queries.labels(request.path, outcome).inc()
+        self._telemetry.query_seconds.labels(request.path).observe(seconds)
+        extra = {"verb": request.verb, "path": request.path, "asks": request.fields[0][1]}
+        log.debug("asked Prometheus", extra={**extra, "outcome": outcome, "seconds": seconds})
+
+    def _note_partial(self, path: str, words: str) -> None:
+        if not words:
+            self._partial.discard(path)
+            return
+        self._telemetry.partial_answers.labels(path).inc()
+        if path not in self._partial:
+            self._partial.add(path)
+            cause = self._access.secrets.hidden(words)
+            log.warning("Prometheus answers in part", extra={"path": path, "cause": cause})
+
+    async def _body(self, request: Request) -> bytes:
+        response = await self._response(request)
+        status = response.status_code
+        if status in _NOT_SERVED and request.path in DISCOVERY:
+            message = f"Prometheus does not serve {request.path}: it answered {status}"
             raise EndpointMissing(message)
-        answers.check(response.status_code, response.content)
+        if status in _NOT_SERVED and request.overlong:
+            message = f"Prometheus answered {status} to a long query, sent by POST"
+            raise PrometheusDown(f"{message}; --prometheus-force-get sends it by GET")
+        answers.check(status, response.content)
         return response.content
 
-    async def _response(self, path: str, fields: Fields) -> httpx.Response:
+    async def _response(self, request: Request) -> httpx.Response:
         try:
-            async with asyncio.timeout(self._settings.timeout), self._turns:
-                response = await self._send(path, fields)
-                if response.status_code == 401 and self._access.renew():
-                    response = await self._send(path, fields)
+            async with self._turn(request):
+                headers = await self._access.headers()
+                response = await self._send(request, headers)
+                if response.status_code == 401 and (renewed := await self._access.renewed(headers)):
+                    response = await self._send(request, renewed)
                 return response
         except (TimeoutError, httpx.TimeoutException) as error:
             message = f"Prometheus did not answer within {self._settings.timeout:g} s"
@@ -120,24 +153,55 @@ class Prometheus:
             message = f"Prometheus cannot be reached: {_cause(error)}"
             raise PrometheusDown(message) from error
 
-    async def _send(self, path: str, fields: Fields) -> httpx.Response:
-        url, headers = self._address.at(path), await self._access.headers()
-        if self._verb(path, fields) == "GET":
-            return await self._client.get(url.copy_merge_params(fields), headers=headers)
-        return await self._client.post(url, headers=headers, data=dict(fields))
+    @asynccontextmanager
+    async def _turn(self, request: Request) -> AsyncIterator[None]:
+        patience = self._settings.timeout
+        if request.path in DISCOVERY:
+            async with self._discoveries, asyncio.timeout(patience):
+                yield
+        else:
+            async with asyncio.timeout(patience), self._queries:
+                yield
 
-    def _verb(self, path: str, fields: Fields) -> str:
-        # Prometheus serves a label's values by GET alone.
-        if path == _NAMES:
-            return "GET"
-        length = sum(len(key) + len(value) for key, value in fields)
-        return "POST" if length > _LONGEST_GET else self._settings.verb
+    async def _send(self, request: Request, headers: Headers) -> httpx.Response:
+        url = request.url(self._address)
+        for _ in range(_MOST_REDIRECTS):
+            response = await self._exchange(request, url, headers)
+            further = onward(url, response)
+            if further is None:
+                return response
+            if further.scheme == "https":
+                self._access.expect_tls()
+            url = further
+        message = f"Prometheus redirects more than {_MOST_REDIRECTS} times"
+        raise PrometheusDown(message)
+
+    async def _exchange(self, request: Request, url: httpx.URL, headers: Headers) -> httpx.Response:
+        sent = [(name.encode(), value.encode()) for name, value in headers]
+        async with self._clients.lent(self._access.context) as client:
+            return await client.request(request.verb, url, headers=sent, data=request.form)
+
+    def _client(self, context: ssl.SSLContext) -> httpx.AsyncClient:
+        most = _QUERIES_AT_ONCE + _DISCOVERIES_AT_ONCE
+        return httpx.AsyncClient(
+            verify=context,
+            timeout=self._settings.timeout,
+            limits=httpx.Limits(
+                max_connections=most,
+                max_keepalive_connections=most,
+                keepalive_expiry=_KEEP_IDLE,
+            ),
+            transport=self._transport,
+        )
 
 
-def _span(match: str, start: float, end: float) -> Fields:
+def _span(match: str, start: float, end: float) -> tuple[tuple[str, str], ...]:
     return (("match[]", match), ("start", f"{start:.3f}"), ("end", f"{end:.3f}"))
 
 
 def _cause(error: Exception) -> str:
+    # What cannot be sent would be shown as it is, credentials included.
+    if isinstance(error, httpx.LocalProtocolError | UnicodeError):
+        return "the request holds what HTTP cannot carry"
     text = " ".join(str(error).split())
     return text or type(error).__name__

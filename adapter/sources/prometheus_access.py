@@ -1,54 +1,26 @@
-"""With which address, certificates and credentials Prometheus is asked."""
+"""With which certificates and credentials Prometheus is asked."""
 
-import base64
+import asyncio
 import logging
-import ssl
+import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-
-import httpx
 
 from adapter.errors import InputError, Problem
 from adapter.settings import PrometheusSettings
 from adapter.sources import kube_config
 from adapter.sources.files import Changes
+from adapter.sources.prometheus_address import address
+from adapter.sources.prometheus_identity import Identity
+from adapter.sources.prometheus_secrets import Secrets
 
 log = logging.getLogger(__name__)
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
-    """A URL's parts: `base` with the path prefix, without a slash at its end; the URL's own query.
-
-    `basic` is the Authorization value of its user-info, empty when it has none.
-    """
-
-    base: str
-    query: str
-    basic: str
-
-    def at(self, path: str) -> httpx.URL:
-        """Give the URL of an endpoint; it carries no user-info."""
-        return httpx.URL(f"{self.base}{path}" + (f"?{self.query}" if self.query else ""))
-
-
-def address(text: str) -> Address:
-    """Read `--prometheus-url`; raises InputError, which does not repeat the text."""
-    try:
-        url = httpx.URL(text)
-    except (httpx.InvalidURL, ValueError) as error:
-        raise _bad_url("is not a URL") from error
-    if url.scheme not in {"http", "https"} or not url.host:
-        raise _bad_url("is not an http or https URL with a host")
-    path = url.raw_path.partition(b"?")[0].decode().rstrip("/")
-    word = f"{url.username}:{url.password}".encode()
-    return Address(
-        base=f"{url.scheme}://{url.netloc.decode()}{path}",
-        query=url.query.decode(),
-        basic=f"Basic {base64.b64encode(word).decode()}" if url.userinfo else "",
-    )
+Headers = list[tuple[str, str]]
 
 
 def in_cluster(settings: PrometheusSettings) -> PrometheusSettings:
@@ -65,74 +37,142 @@ def in_cluster(settings: PrometheusSettings) -> PrometheusSettings:
 class Access:
     """The TLS context and the headers of each request, from files that may be replaced.
 
-    A new token is used from the next request on, a new client pair from the next connection on.
+    Files are looked at before each request: a new token goes with that request, and new
+    certificates make a new `context`. What cannot be used is told once in the log, and what was
+    read before stays.
     """
 
     def __init__(self, settings: PrometheusSettings) -> None:
         """Read every file once; raises InputError naming each that cannot be used."""
         self._settings = in_cluster(settings)
-        self._basic = address(settings.url).basic
-        self._token = ""
-        self._borrowed = ""
-        self._borrows = self._settings.auth_config is not None and not settings.ca_file
-        self._pair = _pair(self._settings)
+        where = address(settings.url)
+        self._basic, self._url_secrets = where.basic, where.secrets
+        self._headers = [(name.strip(), value.strip(" \t")) for name, value in settings.headers]
+        self._kubeconfig = None if settings.ca_file else settings.auth_config
+        self._identity = Identity(
+            ca_file=self._settings.ca_file,
+            pair=_pair(self._settings),
+            secure=settings.url.lower().startswith("https:"),
+        )
+        self._token, self._borrowed = "", ""
+        self._told: dict[str, str] = {}
+        self._borrows, self._borrowing = False, asyncio.Lock()
         self._token_changes = Changes(*filter(None, [self._settings.token_file]))
-        self._pair_changes = Changes(*self._pair or ())
-        problems: list[Problem] = []
-        self.context = _context(self._settings, problems)
-        _try(problems, "--prometheus-auth-config", self._settings.auth_config, lambda: None)
-        _try(problems, "--prometheus-token-file", self._settings.token_file, self._read_token)
-        pair_file = self._pair[0] if self._pair else None
-        _try(problems, "--prometheus-client-tls-cert-file", pair_file, self._load_pair)
-        if problems:
+        self._kubeconfig_changes = Changes(*filter(None, [self._kubeconfig]))
+        if problems := [*self._problems()]:
             raise InputError(problems)
+        self._files = Changes(*self._identity.files)
+        self._files.changed()
+        self.context = self._identity.context()
+        _warn_of_the_unused(settings)
 
-    async def headers(self) -> list[tuple[str, str]]:
+    @property
+    def secrets(self) -> Secrets:
+        """Give what no message may show, as it is now."""
+        given = [value for _, value in self._headers]
+        credentials = (self._token, self._borrowed, self._basic)
+        bare = [credential.rpartition(" ")[2] for credential in (*credentials, *given)]
+        return Secrets.of([*self._url_secrets, *given, *credentials, *bare])
+
+    async def headers(self) -> Headers:
         """Give the headers for the next request, after a look at the files.
 
         An Authorization header given by flag wins, then the token, then the kubeconfig's, then the
-        URL's user-info. Raises InputError when the kubeconfig cannot be used.
+        URL's user-info. Raises InputError when the kubeconfig could not be used yet.
         """
-        self._refresh()
         await self._borrow()
-        given = list(self._settings.headers)
-        if any(name.lower() == "authorization" for name, _ in given):
-            return given
+        self._try("token", self._read_token)
+        self._try("certificates", self._read_identity)
+        if any(name.lower() == "authorization" for name, _ in self._headers):
+            return self._headers
         token = f"Bearer {self._token}" if self._token else ""
         authorization = token or self._borrowed or self._basic
-        return [*given, ("Authorization", authorization)] if authorization else given
+        return [*self._headers, *([("Authorization", authorization)] if authorization else [])]
 
-    def renew(self) -> bool:
-        """Read the credentials again after a 401; tell whether there are any to try again with."""
-        self._token_changes.forget()
-        self._borrows = bool(self._borrowed)
-        return self._borrows or self._settings.token_file is not None
+    async def renewed(self, refused: Headers) -> Headers | None:
+        """Give headers to try once more with after a 401, None when no file could give others.
+
+        The files are read anew unless they gave something other than `refused` already.
+        """
+        if self._settings.token_file is None and self._kubeconfig is None:
+            return None
+        if await self.headers() == refused:
+            self._token_changes.forget()
+            self._borrows = self._kubeconfig is not None
+        return await self.headers()
+
+    def expect_tls(self) -> None:
+        """Load the system's authorities for plain HTTP as well: a redirect leads to HTTPS."""
+        if not self._identity.secure:
+            self._identity = replace(self._identity, secure=True)
+            self.context = self._identity.context()
 
     async def _borrow(self) -> None:
-        file = self._settings.auth_config
-        if file is None or not self._borrows:
+        file = self._kubeconfig
+        if file is None or not (self._kubeconfig_changes.changed() or self._borrows):
             return
-        configuration = await kube_config.load(file)
-        self._borrowed = await kube_config.authorization(configuration)
-        kube_config.trust(configuration, self.context)
-        self._borrows = False
+        self._borrows = True
+        # Credential plugins are programs: one run serves all who wait.
+        async with self._borrowing:
+            if self._borrows:
+                await self._take_from(file)
+                self._borrows = False
 
-    def _refresh(self) -> None:
+    async def _take_from(self, file: Path) -> None:
         try:
-            self._read_token()
-            self._load_pair()
-        except (OSError, ValueError) as error:
-            log.warning("credentials for Prometheus not read again", extra={"cause": str(error)})
+            configuration = await kube_config.load(file)
+            borrowed = _header_value(await kube_config.authorization(configuration))
+        except InputError as error:
+            if not self._borrowed:
+                raise
+            self._tell("kubeconfig", str(error))
+            return
+        self._borrowed = borrowed
+        self._identity = replace(
+            self._identity,
+            ca_file=_path(configuration.ssl_ca_cert),
+            pair=_pair(self._settings) or _both(configuration.cert_file, configuration.key_file),
+            verified=bool(configuration.verify_ssl),
+        )
+        self._files = Changes(*self._identity.files)
 
     def _read_token(self) -> None:
         file = self._settings.token_file
         if file is not None and self._token_changes.changed():
-            self._token = file.read_text().strip()
+            self._token = _header_value(file.read_text(encoding="utf-8").strip())
 
-    def _load_pair(self) -> None:
-        cert, key = self._pair or (None, None)
-        if cert and self._pair_changes.changed():
-            self.context.load_cert_chain(cert, key, password=_no_password)
+    def _read_identity(self) -> None:
+        if self._files.changed():
+            self.context = self._identity.context()
+
+    def _try(self, what: str, read: Callable[[], None]) -> None:
+        try:
+            read()
+        except (OSError, ValueError) as error:
+            self._tell(what, str(error))
+
+    def _tell(self, what: str, cause: str) -> None:
+        if self._told.get(what) != cause:
+            self._told[what] = cause
+            extra = {"what": what, "cause": cause}
+            log.warning("credentials for Prometheus not read again", extra=extra)
+
+    def _problems(self) -> list[Problem]:
+        settings, identity = self._settings, self._identity
+        cert, key = identity.pair or (None, None)
+        files: list[tuple[str, Path | None, Callable[[], object]]] = [
+            ("--prometheus-ca-file", settings.ca_file, identity.believing),
+            ("--prometheus-auth-config", self._kubeconfig, lambda: None),
+            ("--prometheus-token-file", settings.token_file, self._read_token),
+            ("--prometheus-client-tls-key-file", key, lambda: None),
+            (
+                "--prometheus-client-tls-cert-file",
+                cert,
+                Identity(pair=identity.pair, secure=False).context,
+            ),
+        ]
+        found = [_unusable(key, file, read) for key, file, read in files if file]
+        return [*filter(None, found), *_bad_headers(self._headers)]
 
 
 def _pair(settings: PrometheusSettings) -> tuple[Path, Path] | None:
@@ -140,48 +180,51 @@ def _pair(settings: PrometheusSettings) -> tuple[Path, Path] | None:
     return (cert, key) if cert and key else None
 
 
-def _context(settings: PrometheusSettings, problems: list[Problem]) -> ssl.SSLContext:
-    file = settings.ca_file
-    if file is None and settings.url.lower().startswith("https:"):
-        # The system's own authorities and, where an image has none, the usual public ones.
-        context = httpx.create_ssl_context()
-        context.load_default_certs()
-        return context
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    _try(problems, "--prometheus-ca-file", file, lambda: context.load_verify_locations(file))
-    return context
+def _both(cert: str | None, key: str | None) -> tuple[Path, Path] | None:
+    return (Path(cert), Path(key)) if cert and key else None
 
 
-def _no_password() -> str:
-    message = "the key is encrypted"
-    raise ValueError(message)
+def _path(text: str | None) -> Path | None:
+    return Path(text) if text else None
 
 
-def _try(problems: list[Problem], key: str, file: Path | None, read: Callable[[], None]) -> None:
-    if file is None:
-        return
+def _header_value(text: str) -> str:
+    """Give `text` when a header can carry it; raises ValueError, which does not repeat it."""
+    if _CONTROL.search(text):
+        message = "it holds a line break or another control character"
+        raise ValueError(message)
+    return text
+
+
+def _bad_headers(headers: Headers) -> list[Problem]:
+    return [
+        Problem(
+            file="command line",
+            key="--prometheus-header",
+            fault=f"header {number} has a name or value that HTTP cannot carry",
+            cure="write it as name=value, without line breaks",
+        )
+        for number, (name, value) in enumerate(headers, 1)
+        if not _NAME.fullmatch(name) or _CONTROL.search(value)
+    ]
+
+
+def _unusable(key: str, file: Path, read: Callable[[], object]) -> Problem | None:
     try:
         file.read_bytes()
         read()
     except (OSError, ValueError) as error:
-        problems.append(
-            Problem(
-                file=str(file),
-                key=key,
-                fault=f"cannot be used: {error}",
-                cure="give a readable file",
-            )
+        fault, cure = f"cannot be used: {error}", "give a readable file"
+        return Problem(file=str(file), key=key, fault=fault, cure=cure)
+    return None
+
+
+def _warn_of_the_unused(settings: PrometheusSettings) -> None:
+    if settings.ca_file and (settings.auth_incluster or settings.auth_config):
+        log.warning(
+            "flags without effect",
+            extra={
+                "flags": "--prometheus-auth-incluster, --prometheus-auth-config",
+                "cause": "--prometheus-ca-file is given, which takes their place",
+            },
         )
-
-
-def _bad_url(fault: str) -> InputError:
-    return InputError(
-        [
-            Problem(
-                file="command line",
-                key="--prometheus-url",
-                fault=fault,
-                cure="give one like http://prometheus-operated.prometheus.svc:9090",
-            )
-        ]
-    )

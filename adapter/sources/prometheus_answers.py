@@ -1,7 +1,8 @@
 """What Prometheus's bodies say: samples, names, series, or why not. No I/O."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import msgspec
 
@@ -12,12 +13,27 @@ Body = TypeVar("Body", bound="_Answer")
 _LONGEST_WORDS = 300
 # The kinds of error for which the query is to blame; all others may pass.
 _REFUSALS = frozenset({"bad_data", "execution", "422"})
+# Remarks on how a query is written; some versions put them among the warnings.
+_REMARK = "PromQL info"
+
+Values = TypeVar("Values")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer(Generic[Values]):
+    """What was told, and in `partial` why that is not all; empty when it is all."""
+
+    values: Values
+    partial: str = ""
 
 
 class _Answer(msgspec.Struct, rename="camel"):
     status: str
     error_type: str = ""
     error: str = ""
+    warnings: list[str] | None = None
+    # VictoriaMetrics as a cluster says so when a storage node did not answer.
+    is_partial: bool | None = None
 
 
 class _Element(msgspec.Struct):
@@ -53,26 +69,30 @@ def check(status: int, body: bytes) -> None:
     raise PrometheusDown(f"Prometheus answered {status}" + (f": {words}" if words else ""))
 
 
-def vector(body: bytes) -> list[Sample]:
+def vector(body: bytes) -> Answer[list[Sample]]:
     """Give the samples of an instant vector; native histograms are left out.
 
     Raises QueryRefused for another type of result, PrometheusDown for what is not understood.
     """
-    data = _decoded(body, _Vector).data or _Result()
+    answer = _decoded(body, _Vector)
+    data = answer.data or _Result()
     if data.result_type != "vector":
         message = f"the query gives a {data.result_type or 'nameless result'}, not a vector"
         raise QueryRefused(message)
-    return _understood(lambda: _samples(data.result))
+    samples = _understood(lambda: _samples(data.result))
+    return Answer(values=samples, partial=_partial(answer))
 
 
-def names(body: bytes) -> list[str]:
+def names(body: bytes) -> Answer[list[str]]:
     """Give the names listed; raises as `vector`."""
-    return _decoded(body, _Names).data or []
+    answer = _decoded(body, _Names)
+    return Answer(values=answer.data or [], partial=_partial(answer))
 
 
-def series(body: bytes) -> list[dict[str, str]]:
+def series(body: bytes) -> Answer[list[dict[str, str]]]:
     """Give the label sets listed; raises as `vector`."""
-    return _decoded(body, _Series).data or []
+    answer = _decoded(body, _Series)
+    return Answer(values=answer.data or [], partial=_partial(answer))
 
 
 def outcome(error: SourceError) -> str:
@@ -121,5 +141,15 @@ def _words(body: bytes) -> str:
 
 
 def _told(answer: _Answer) -> str:
-    words = f"{answer.error_type}: {answer.error}" if answer.error else answer.error_type
+    return _line(f"{answer.error_type}: {answer.error}" if answer.error else answer.error_type)
+
+
+def _partial(answer: _Answer) -> str:
+    warnings = [one for one in answer.warnings or () if not one.startswith(_REMARK)]
+    if warnings:
+        return _line("; ".join(warnings)) or "a warning without words"
+    return "it says isPartial" if answer.is_partial else ""
+
+
+def _line(words: str) -> str:
     return " ".join(words.split())[:_LONGEST_WORDS]

@@ -97,6 +97,7 @@ async def test_discovery_gives_the_span_in_milliseconds() -> None:
         "match[]": "up",
         "start": "1550548004.450",
         "end": "1550548604.500",
+        "timeout": "10000ms",
     }
 
 

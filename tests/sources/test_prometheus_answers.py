@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from adapter.errors import PrometheusDown, QueryRefused, SourceError
 from adapter.sources import prometheus_answers as answers
+from adapter.sources.prometheus_answers import Answer
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
 anything = st.recursive(
@@ -27,7 +28,13 @@ results = st.fixed_dictionaries(
 )
 envelopes = st.fixed_dictionaries(
     {"status": st.sampled_from(["success", "error"]) | anything},
-    optional={"data": anything | results, "errorType": anything, "error": anything},
+    optional={
+        "data": anything | results | st.lists(st.text(), max_size=2),
+        "errorType": anything,
+        "error": anything,
+        "warnings": anything | st.lists(st.text(), max_size=2),
+        "isPartial": anything,
+    },
 )
 bodies = st.binary() | (anything | envelopes).map(lambda value: json.dumps(value).encode())
 readers = st.sampled_from([answers.vector, answers.names, answers.series])
@@ -35,10 +42,10 @@ readers = st.sampled_from([answers.vector, answers.names, answers.series])
 
 @given(body=bodies, read=readers)
 def test_any_body_gives_values_or_our_error(
-    body: bytes, read: Callable[[bytes], list[object]]
+    body: bytes, read: Callable[[bytes], Answer[list[object]]]
 ) -> None:
     with suppress(SourceError):
-        assert isinstance(read(body), list)
+        assert isinstance(read(body).values, list)
 
 
 @given(status=st.integers(100, 599), body=bodies)
@@ -55,8 +62,29 @@ def test_nesting_without_end_is_our_error() -> None:
 
 
 def test_null_where_a_list_belongs_is_an_empty_list() -> None:
-    assert answers.names(b'{"status":"success","data":null}') == []
-    assert answers.series(b'{"status":"success"}') == []
+    assert answers.names(b'{"status":"success","data":null}').values == []
+    assert answers.series(b'{"status":"success"}').values == []
+
+
+@pytest.mark.parametrize(
+    ("more", "partial"),
+    [
+        ({}, ""),
+        ({"warnings": []}, ""),
+        ({"warnings": None, "isPartial": None}, ""),
+        ({"isPartial": False}, ""),
+        ({"infos": ["PromQL info: metric might not be a counter"]}, ""),
+        ({"warnings": ["PromQL info: metric might not be a counter"]}, ""),
+        ({"warnings": ["store a:\n no route", "store b"]}, "store a: no route; store b"),
+        ({"warnings": [""]}, "a warning without words"),
+        ({"isPartial": True}, "it says isPartial"),
+    ],
+)
+def test_an_answer_is_partial_when_it_warns_or_says_so(
+    more: dict[str, object], partial: str
+) -> None:
+    body = json.dumps({"status": "success", "data": ["up"], **more}).encode()
+    assert answers.names(body) == Answer(values=["up"], partial=partial)
 
 
 @pytest.mark.parametrize(
