@@ -10,13 +10,19 @@ from tests.cluster.errors import NotReadyError
 from tests.cluster.fleet import Slot
 from tests.cluster.kubelet import Kubelet
 from tests.cluster.plane import ControlPlane
-from tests.cluster.processes import until
+from tests.cluster.processes import Condition, until
 
 GROUP = "custom.metrics.k8s.io"
 V1BETA1, V1BETA2 = f"/apis/{GROUP}/v1beta1", f"/apis/{GROUP}/v1beta2"
 UTILISATION, MEMORY = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_FB_USED"
 
 Seen = TypeVar("Seen")
+
+
+async def given_time(condition: Condition, *, seconds: float) -> None:
+    """Wait until the condition holds, or so long: claims about what was seen then tell which."""
+    with suppress(NotReadyError):
+        await until(condition, what="so", seconds=seconds)
 
 
 async def eventually(
@@ -32,8 +38,7 @@ async def eventually(
         last[:] = [await look()]
         return last[0] == wanted
 
-    with suppress(NotReadyError):
-        await until(so, what="as wanted", seconds=seconds)
+    await given_time(so, seconds=seconds)
     return last[0]
 
 

@@ -19,7 +19,7 @@ from tests.cluster.plane import ControlPlane
 from tests.cluster.ports import free_port
 from tests.cluster.processes import Completed, until
 from tests.cluster.prometheus import PrometheusServer
-from tests.cluster.scene import GROUP, V1BETA1, V1BETA2, eventually, values
+from tests.cluster.scene import GROUP, V1BETA1, V1BETA2, eventually, given_time, values
 
 pytestmark = pytest.mark.anyio
 
@@ -108,9 +108,16 @@ async def met(
         prometheus_url=prometheus.url,
         flags=FLAGS,
     )
-    async with adapter:
+    async with adapter, adapter.client(new_plane.pki.proxy_client) as http:
+        http.headers.update({"X-Remote-User": "somebody", "X-Remote-Group": "system:masters"})
+        await until(lambda: _knows_metrics(http), what="the adapter knows metrics", seconds=10)
         await register(new_plane, adapter)
         yield new_plane
+
+
+async def _knows_metrics(http: httpx.AsyncClient) -> bool:
+    resources = (await http.get(V1BETA2)).json()["resources"]
+    return "pods/DEV_GPU_UTIL_current" in {entry["name"] for entry in resources}
 
 
 async def readyz(adapter: AdapterProcess) -> str:
@@ -194,7 +201,6 @@ async def test_the_resource_list_is_never_empty(early: tuple[AdapterProcess, Ear
 async def test_kubectl_lists_resources_without_a_word_before_a_metric_is_known(
     early: tuple[AdapterProcess, Early],
 ) -> None:
-    """An empty list would be told as `got empty response for: custom.metrics.k8s.io`."""
     done = early[1].api_resources
     assert (done.code, done.stderr) == (0, "")
     assert "deployments" in done.stdout
@@ -244,22 +250,25 @@ async def published(plane: ControlPlane) -> dict[str, str]:
     names = {V1BETA1.lstrip("/"), V1BETA2.lstrip("/")}
     found: dict[str, str] = {}
 
-    async def both() -> bool:
+    async def taken() -> bool:
         paths = (await plane.get("/openapi/v3"))["paths"]
         found.update({name: paths[name]["serverRelativeURL"] for name in names & paths.keys()})
         return found.keys() == names
 
-    await until(both, what="both OpenAPI documents are taken", seconds=30)
+    await given_time(taken, seconds=30)
     return found
 
 
 async def test_kube_apiserver_serves_our_openapi_documents(met: ControlPlane) -> None:
-    for name, address in (await published(met)).items():
+    addresses = await published(met)
+    assert addresses.keys() == {V1BETA1.lstrip("/"), V1BETA2.lstrip("/")}
+    for name, address in addresses.items():
         document = await met.get(address)
         assert document["openapi"].startswith("3.")
         assert all(path.startswith(f"/{name}/") for path in document["paths"])
 
 
 async def test_kube_apiserver_has_no_complaint_about_us(met: ControlPlane) -> None:
+    """Nor of the first adapter, ten seconds ago, whose OpenAPI documents it asked for at once."""
     await published(met)
     assert complaints(met) == []
