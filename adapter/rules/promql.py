@@ -30,6 +30,7 @@ class Spread(StrEnum):
 
 
 _UNIT_AGGREGATIONS = frozenset({"avg", "min", "max"})
+_SUMS = _UNIT_AGGREGATIONS | {"sum"}
 _UNIT_FUNCTIONS = frozenset(
     [
         "ceil",
@@ -71,17 +72,28 @@ def spread_of(
 
     All of `object_labels` must be kept.
     """
+    return spread_and_reason(template, render, object_labels, namespace_label)[0]
+
+
+def spread_and_reason(
+    template: Template,
+    render: Callable[[Sequence[Matcher]], str],
+    object_labels: Collection[str],
+    namespace_label: str,
+) -> tuple[Spread, str]:
+    """Give what `spread_of` tells, and why it is no wider; the reason for CLUSTER is empty."""
     if template.uses("LabelValuesByName"):
-        return Spread.REQUEST
+        return Spread.REQUEST, ".LabelValuesByName holds the objects of one request"
     try:
         kept = _kept(render((_PROBE,)))
-    except ValueError:
-        return Spread.REQUEST
+    except ValueError as error:
+        return Spread.REQUEST, str(error)
     if kept is not None and not kept.issuperset(object_labels):
-        return Spread.REQUEST
+        lost = ", ".join(label for label in object_labels if label not in kept)
+        return Spread.REQUEST, f"the result does not keep {lost}"
     if not namespace_label or kept is None or namespace_label in kept:
-        return Spread.CLUSTER
-    return Spread.NAMESPACE
+        return Spread.CLUSTER, ""
+    return Spread.NAMESPACE, f"the result does not keep {namespace_label}"
 
 
 def window(query: str) -> int | None:
@@ -98,7 +110,15 @@ def window(query: str) -> int | None:
 def keeps_unit(query: str) -> bool:
     """Tell whether the values of `query` have the unit and the possible range of its series."""
     try:
-        return _keeps_unit(parse(query))
+        return _keeps_unit(parse(query), _UNIT_AGGREGATIONS)
+    except ValueError:
+        return False
+
+
+def sums_unit(query: str) -> bool:
+    """Tell whether the values of `query` are such values as `keeps_unit` says, or sums of them."""
+    try:
+        return _keeps_unit(parse(query), _SUMS)
     except ValueError:
         return False
 
@@ -143,18 +163,18 @@ def _is_probed(selector: promql.VectorSelector) -> bool:
     return named and not others and _PROBE in matchers
 
 
-def _keeps_unit(expression: promql.Expr) -> bool:
+def _keeps_unit(expression: promql.Expr, aggregations: frozenset[str]) -> bool:
     match expression:
         case promql.VectorSelector() | promql.MatrixSelector():
             return True
         case promql.ParenExpr():
-            return _keeps_unit(expression.expr)
+            return _keeps_unit(expression.expr, aggregations)
         case promql.Call():
             vectors = vectors_of(expression)
             served = expression.func.name in _UNIT_FUNCTIONS and len(vectors) == 1
-            return served and _keeps_unit(vectors[0])
+            return served and _keeps_unit(vectors[0], aggregations)
         case promql.AggregateExpr():
-            served = str(expression.op) in _UNIT_AGGREGATIONS
-            return served and _keeps_unit(expression.expr)
+            served = str(expression.op) in aggregations
+            return served and _keeps_unit(expression.expr, aggregations)
         case _:
             return False

@@ -22,7 +22,15 @@ from adapter.sources.prometheus_access import Access, Headers
 from adapter.sources.prometheus_address import address, onward
 from adapter.sources.prometheus_answers import Answer
 from adapter.sources.prometheus_clients import Clients
-from adapter.sources.prometheus_request import DISCOVERY, LABELS, NAMES, QUERY, SERIES, Request
+from adapter.sources.prometheus_request import (
+    DISCOVERY,
+    LABELS,
+    METADATA,
+    NAMES,
+    QUERY,
+    SERIES,
+    Request,
+)
 from adapter.telemetry import Telemetry
 
 log = logging.getLogger(__name__)
@@ -84,6 +92,18 @@ class Prometheus:
     async def series(self, match: str, *, start: float, end: float) -> list[dict[str, str]]:
         """Give the label sets of the series that `match` selects; raises as `metric_names`."""
         return await self._ask(SERIES, _span(match, start, end), answers.series)
+
+    async def kind_of(self, metric: str) -> str:
+        """Give the type that exporters tell for `metric`: `gauge`, `counter` and so on.
+
+        Empty when none is known, or when exporters differ; raises as `metric_names`.
+        """
+        kinds = await self._ask(METADATA, (("metric", metric),), answers.kinds)
+        return kinds[0] if len(kinds) == 1 else ""
+
+    async def moments(self, selector: str) -> list[list[float]]:
+        """Give when each series of a range selector was scraped, Unix seconds; raises as `query`."""
+        return await self._ask(QUERY, (("query", selector),), answers.moments)
 
     async def aclose(self) -> None:
         """Close the connections."""

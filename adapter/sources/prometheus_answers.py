@@ -51,6 +51,18 @@ class _Vector(_Answer):
     data: _Result | None = None
 
 
+class _Row(msgspec.Struct):
+    values: list[tuple[float, str]] = []
+
+
+class _Described(msgspec.Struct):
+    type: str = ""
+
+
+class _Metadata(_Answer):
+    data: dict[str, list[_Described]] | None = None
+
+
 class _Names(_Answer):
     data: list[str] | None = None
 
@@ -81,6 +93,25 @@ def vector(body: bytes) -> Answer[list[Sample]]:
         raise QueryRefused(message)
     samples = _understood(lambda: _samples(data.result))
     return Answer(values=samples, partial=_partial(answer))
+
+
+def moments(body: bytes) -> Answer[list[list[float]]]:
+    """Give the times of the samples of each series of a range; raises as `vector`."""
+    answer = _decoded(body, _Vector)
+    data = answer.data or _Result()
+    if data.result_type != "matrix":
+        message = f"the query gives a {data.result_type or 'nameless result'}, not a range"
+        raise QueryRefused(message)
+    rows = _understood(lambda: msgspec.json.decode(data.result, type=list[_Row]))
+    times = [[time for time, _ in row.values] for row in rows]
+    return Answer(values=times, partial=_partial(answer))
+
+
+def kinds(body: bytes) -> Answer[list[str]]:
+    """Give the types that are told for the one metric asked for, each once; raises as `vector`."""
+    answer = _decoded(body, _Metadata)
+    told = {one.type for listed in (answer.data or {}).values() for one in listed}
+    return Answer(values=sorted(told - {"", "unknown"}), partial=_partial(answer))
 
 
 def names(body: bytes) -> Answer[list[str]]:

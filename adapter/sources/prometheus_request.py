@@ -12,7 +12,10 @@ QUERY = "/api/v1/query"
 NAMES = "/api/v1/label/__name__/values"
 LABELS = "/api/v1/labels"
 SERIES = "/api/v1/series"
-DISCOVERY = frozenset({NAMES, LABELS, SERIES})
+METADATA = "/api/v1/metadata"
+DISCOVERY = frozenset({NAMES, LABELS, SERIES, METADATA})
+# Prometheus serves these by GET alone.
+_BY_GET = frozenset({NAMES, METADATA})
 _LONGEST_GET = 4096
 # Servers and proxies take request lines up to 8 KiB; quoting makes a text up to thrice as long.
 _LONGEST_LINE = 7168
@@ -33,11 +36,11 @@ class Request:
     ) -> "Request":
         """Choose the verb, and add for how long Prometheus may think about it.
 
-        What is longer than 4 KiB goes by POST, unless GET is forced. A label's values go by GET
-        always, as Prometheus serves them by GET alone.
+        What is longer than 4 KiB goes by POST, unless GET is forced. A label's values and
+        metadata go by GET always, as Prometheus serves them by GET alone.
         """
         told = (*fields, ("timeout", f"{max(1.0, settings.timeout * 1000):.0f}ms"))
-        if path == NAMES or settings.force_get:
+        if path in _BY_GET or settings.force_get:
             return cls(path=path, fields=told, verb="GET")
         overlong = settings.verb == "GET" and _long(told)
         verb = "POST" if overlong else settings.verb

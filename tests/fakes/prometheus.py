@@ -35,6 +35,8 @@ class Asked:
 class FakePrometheus(httpx.AsyncBaseTransport):
     """Answers from `vectors` by query, `names`, `labels` and `series` by match, else emptily.
 
+    `types` are those of metrics, as exporters tell them.
+
     `fault`, when set, takes the place of every answer: a response, or an exception to raise. An
     open `gate` lets answers out; clear it to hold them.
     """
@@ -43,6 +45,7 @@ class FakePrometheus(httpx.AsyncBaseTransport):
     names: dict[str, list[str]] = field(default_factory=dict)
     labels: dict[str, list[str]] = field(default_factory=dict)
     series: dict[str, list[Series]] = field(default_factory=dict)
+    types: dict[str, list[str]] = field(default_factory=dict)
     fault: httpx.Response | Exception | None = None
     missing: frozenset[str] = frozenset()
     asked: list[Asked] = field(default_factory=list)
@@ -74,6 +77,9 @@ class FakePrometheus(httpx.AsyncBaseTransport):
         match = params.get("match[]", "")
         if request.url.path.endswith("/query"):
             return self.vectors.get(params["query"], vector())
+        if request.url.path.endswith("/metadata"):
+            told = [{"type": kind} for kind in self.types.get(params["metric"], [])]
+            return {params["metric"]: told} if told else {}
         if request.url.path.endswith("/values"):
             return self.names.get(match, [])
         if request.url.path.endswith("/labels"):

@@ -262,3 +262,20 @@ async def test_each_request_is_counted_by_path_and_outcome() -> None:
     for outcome in ("ok", "down"):
         labels = {"path": "/api/v1/query", "outcome": outcome}
         assert telemetry.registry.get_sample_value(name, labels) == 1
+
+
+@pytest.mark.parametrize(
+    ("told", "kind"), [(["gauge"], "gauge"), ([], ""), (["counter", "gauge"], "")]
+)
+async def test_a_metric_has_the_type_that_its_exporters_agree_on(
+    told: list[str], kind: str
+) -> None:
+    fake = FakePrometheus(types={"up": told})
+    assert await asking(fake).kind_of("up") == kind
+    assert fake.asked[0].path == "/api/v1/metadata"
+
+
+async def test_a_range_gives_the_times_of_its_samples() -> None:
+    matrix = {"resultType": "matrix", "result": [{"metric": {}, "values": [[1, "0"], [16, "0"]]}]}
+    fake = FakePrometheus(vectors={"up[1m]": matrix})
+    assert await asking(fake).moments("up[1m]") == [[1, 16]]

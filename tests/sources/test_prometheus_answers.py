@@ -37,7 +37,9 @@ envelopes = st.fixed_dictionaries(
     },
 )
 bodies = st.binary() | (anything | envelopes).map(lambda value: json.dumps(value).encode())
-readers = st.sampled_from([answers.vector, answers.names, answers.series])
+readers = st.sampled_from(
+    [answers.vector, answers.names, answers.series, answers.moments, answers.kinds]
+)
 
 
 @given(body=bodies, read=readers)
@@ -96,3 +98,22 @@ def test_an_error_under_200_is_judged_by_its_kind(kind: str, error: type[SourceE
         answers.vector(
             json.dumps({"status": "error", "errorType": kind, "error": "words"}).encode()
         )
+
+
+def test_the_times_of_a_range_are_those_of_its_samples() -> None:
+    rows = [{"metric": {"a": "b"}, "values": [[10, "1"], [25.5, "NaN"]]}, {"metric": {}}]
+    body = {"status": "success", "data": {"resultType": "matrix", "result": rows}}
+
+    assert answers.moments(json.dumps(body).encode()).values == [[10, 25.5], []]
+
+
+def test_a_vector_where_a_range_was_asked_for_is_refused() -> None:
+    with pytest.raises(QueryRefused, match="gives a vector, not a range"):
+        answers.moments(b'{"status": "success", "data": {"resultType": "vector", "result": []}}')
+
+
+def test_the_types_told_for_a_metric_are_given_once_each_and_unknown_is_none() -> None:
+    told = [{"type": kind, "help": kind} for kind in ("gauge", "unknown", "counter", "gauge")]
+    body = {"status": "success", "data": {"up": told}}
+
+    assert answers.kinds(json.dumps(body).encode()).values == ["counter", "gauge"]
