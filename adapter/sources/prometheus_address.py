@@ -30,10 +30,10 @@ class Address:
 
 def address(text: str) -> Address:
     """Read `--prometheus-url`; raises InputError, which does not repeat the text."""
-    try:
-        url = httpx.URL(text)
-    except (httpx.InvalidURL, ValueError) as error:
-        raise _bad_url("is not a URL") from error
+    url = _parsed(text)
+    # Raised without its cause, whose text shows parts of the URL.
+    if url is None:
+        raise _bad_url("is not a URL")
     if url.scheme not in {"http", "https"} or not url.host:
         raise _bad_url("is not an http or https URL with a host")
     path = url.raw_path.partition(b"?")[0].decode().rstrip("/")
@@ -65,6 +65,13 @@ def onward(url: httpx.URL, response: httpx.Response) -> httpx.URL | None:
     there = f"{target.scheme}://{target.netloc.decode()}"
     message = f"Prometheus answered {response.status_code}: it sends us to {there}, not followed"
     raise PrometheusDown(message)
+
+
+def _parsed(text: str) -> httpx.URL | None:
+    try:
+        return httpx.URL(text)
+    except (httpx.InvalidURL, ValueError):
+        return None
 
 
 def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
