@@ -7,7 +7,7 @@ from adapter.engine.labels import Binding, bindings_of
 from adapter.model.kinds import Kinds
 from adapter.model.objects import Resource
 from adapter.rules.matchers import Matcher
-from adapter.rules.promql import Spread, keeps_unit, spread, window
+from adapter.rules.promql import Spread, keeps_unit, spread, sums_unit, window
 from adapter.rules.rule import Rule
 
 _NARROW_FIRST = (Spread.REQUEST, Spread.NAMESPACE, Spread.CLUSTER)
@@ -20,7 +20,8 @@ class Offer:
     `bindings` are the labels that name the object, preferred first, at least one. `spread` tells
     how many objects one query may serve, by the narrowest of the bindings. `window` is the range
     in the query in seconds, None for an instant one. `keeps_unit` says that the query's values
-    are the series' own, so that what is impossible for the series is impossible for them.
+    are the series' own, so that what is impossible for the series is impossible for them;
+    `sums_unit` that they are those or sums of those.
     """
 
     metric: str
@@ -31,6 +32,7 @@ class Offer:
     spread: Spread
     window: int | None = None
     keeps_unit: bool = False
+    sums_unit: bool = False
 
 
 class Catalogue:
@@ -112,6 +114,7 @@ def _offer(
         spread=next(width for width in _NARROW_FIRST if width in spreads),
         window=window(query) if query else None,
         keeps_unit=bool(query) and keeps_unit(query),
+        sums_unit=bool(query) and sums_unit(query),
     )
 
 

@@ -61,8 +61,9 @@ class Causes:
     def __init__(self, offer: Offer, alive: Callable[[ObjectRef, Mapping[str, str]], bool]) -> None:
         """Look up once what holds for every sample of `offer`."""
         self._series = offer.series
-        self._field = field_of(offer.series) if offer.keeps_unit else None
-        self._guards_blanks = offer.keeps_unit and _is_dcgm(offer.series)
+        self._field = field_of(offer.series) if offer.sums_unit else None
+        self._summed = not offer.keeps_unit
+        self._guards_blanks = offer.sums_unit and _is_dcgm(offer.series)
         self._alive = alive if offer.resource.qualified == PODS.qualified else None
         # Where Prometheus keeps the target's labels these are the exporter's, for idle GPUs too.
         plain = {PODS.qualified: PODS.singular, NAMESPACES.qualified: NAMESPACES.singular}
@@ -80,9 +81,9 @@ class Causes:
     def of_value(self, value: float) -> Cause | None:
         """Give why `value` is no measurement, None when it can be one."""
         if math.isfinite(value):
-            if self._guards_blanks and is_blank(value, self._field):
+            if self._guards_blanks and is_blank(value, self._field, summed=self._summed):
                 return Cause.BLANK
-            if self._field and not self._field.low <= value <= self._field.high:
+            if self._field and not self._field.allows(value, summed=self._summed):
                 return Cause.OUT_OF_RANGE
         return cause_of(value)
 

@@ -70,10 +70,19 @@ class Field:
     high: float
     combine: Combine
 
+    def allows(self, value: float, *, summed: bool = False) -> bool:
+        """Tell whether `value` is possible; `summed`: as a sum over the devices of an object."""
+        if not summed:
+            return self.low <= value <= self.high
+        return value <= _MANY * self.high and (value >= self.low or self.low < 0)
+
 
 _INT32_BLANK = 2147483632
+_INT32_RANGE = range(_INT32_BLANK, 2**31)
 _INT64_BLANK = 9223372036854775792
 _FLOAT_BLANKS = range(140737488355328, 140737488355332)
+# More devices than any object has whose values a query sums.
+_MANY = 10_000
 
 # Each group: how devices combine, the lowest and highest possible value, the names without prefix.
 _PERCENT: tuple[Combine, float, float] = ("mean", 0, 100)
@@ -134,15 +143,19 @@ def field_of(series: str) -> Field | None:
     return _FIELDS.get(series)
 
 
-def is_blank(value: float, field: Field | None) -> bool:
+def is_blank(value: float, field: Field | None, *, summed: bool = False) -> bool:
     """Tell whether `value` is one of DCGM's marks for "no value", not a reading.
 
     The marks of 64 bit integers and of floats are marks in any field; those of 32 bit integers
-    only where such a value is impossible, for a counter may well pass through them.
+    only where such a value is impossible, for a counter may well pass through them. `summed`: the
+    value may be a sum with such a mark in it, told by a size that no sum of readings has.
     """
+    if summed and field is not None and not field.allows(value, summed=True):
+        return value >= _INT32_BLANK
     if value >= _INT64_BLANK or value in _FLOAT_BLANKS:
         return True
-    return field is not None and field.high <= _INT32_BLANK and value >= _INT32_BLANK
+    narrow = field is not None and field.high <= _INT32_BLANK and value >= _INT32_BLANK
+    return narrow and (value in _INT32_RANGE or not summed)
 
 
 def names_exporter(labels: Mapping[str, str]) -> bool:

@@ -98,6 +98,11 @@ def test_a_query_that_changes_the_values_does_not_keep_the_unit() -> None:
     assert not offer(rule("rate(<<.Series>>{<<.LabelMatchers>>}[2m])")).keeps_unit
 
 
+def test_a_sum_has_the_unit_but_not_the_range() -> None:
+    summed = offer(rule("sum(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)"))
+    assert (summed.keeps_unit, summed.sums_unit) == (False, True)
+
+
 def test_a_rule_whose_query_cannot_be_made_is_offered_so_that_askers_are_told() -> None:
     broken = offer(rule("<<- /* nothing */ ->>"))
     assert (broken.window, broken.spread) == (None, Spread.REQUEST)

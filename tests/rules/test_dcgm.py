@@ -116,6 +116,37 @@ def test_readings_and_other_nonsense_are_no_blanks_of_a_counter(value: float) ->
     assert not is_blank(value, _ENERGY)
 
 
+@pytest.mark.parametrize("value", [2147483632.0, 140737488355328.0, 140737488355328.5, 9.3e18])
+def test_a_sum_with_a_mark_in_it_is_blank(value: float) -> None:
+    assert is_blank(value, _UTIL, summed=True)
+
+
+@pytest.mark.parametrize("value", [0.0, 800.0, 1e6])
+def test_a_sum_of_readings_of_many_devices_is_no_blank(value: float) -> None:
+    assert not is_blank(value, _UTIL, summed=True)
+
+
+def test_a_large_sum_of_memory_is_no_blank() -> None:
+    """100,000 GPUs with 80,000 MiB each."""
+    assert not is_blank(8e9, field_of("DCGM_FI_DEV_FB_USED"), summed=True)
+
+
+@pytest.mark.parametrize(
+    ("value", "alone", "summed"),
+    [(-1.0, False, False), (0.0, True, True), (100.0, True, True), (800.0, False, True)],
+)
+def test_a_sum_may_be_larger_than_one_reading_but_not_smaller(
+    value: float, alone: bool, summed: bool
+) -> None:
+    assert _UTIL is not None
+    assert (_UTIL.allows(value), _UTIL.allows(value, summed=True)) == (alone, summed)
+
+
+def test_a_sum_of_more_than_all_devices_is_impossible() -> None:
+    assert _UTIL is not None
+    assert not _UTIL.allows(4294967295.0, summed=True)
+
+
 _EXPORTER = "nvidia-dcgm-exporter-x7k2p"
 
 

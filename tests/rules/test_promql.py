@@ -6,7 +6,15 @@ from hypothesis import strategies as st
 
 from adapter.rules.expressions import alternatives_of, parse, selectors
 from adapter.rules.matchers import Matcher
-from adapter.rules.promql import Spread, aggregates, keeps_unit, spread, window, with_matcher
+from adapter.rules.promql import (
+    Spread,
+    aggregates,
+    keeps_unit,
+    spread,
+    sums_unit,
+    window,
+    with_matcher,
+)
 from tests.rules.making import rule
 
 _S = "<<.Series>>{<<.LabelMatchers>>}"
@@ -159,6 +167,23 @@ def test_the_window_is_the_longest_range(query: str, seconds: int | None) -> Non
 )
 def test_the_unit_is_kept_by_means_extremes_and_rounding_only(query: str, kept: bool) -> None:
     assert keeps_unit(query) is kept
+
+
+@pytest.mark.parametrize(
+    ("query", "kept"),
+    [
+        ("x", True),
+        ("sum by (pod) (x)", True),
+        ("ceil(sum(avg_over_time(x[3m])))", True),
+        ("sum(100 * x)", False),
+        ("sum(rate(x[3m]))", False),
+        ("count(x)", False),
+        ("sum(x) / sum(y)", False),
+        ("sum(", False),
+    ],
+)
+def test_a_sum_keeps_what_is_impossible_for_its_parts(query: str, kept: bool) -> None:
+    assert sums_unit(query) is kept
 
 
 @pytest.mark.parametrize(
