@@ -24,6 +24,7 @@ class Kind(StrEnum):
     WORD = "word"
     STRING = "string"
     NUMBER = "number"
+    CHARACTER = "character"
     SYMBOL = "symbol"
     SPACE = "space"
 
@@ -45,9 +46,13 @@ _WORDS = (
     (Kind.VARIABLE, re.compile(r"\$\w*")),
     (Kind.WORD, re.compile(r"[^\W\d]\w*")),
     (Kind.STRING, re.compile(r'"(?:[^"\\\n]|\\.)*"|`[^`]*`')),
-    (Kind.SYMBOL, re.compile(r":=|[|(),=]|'(?:[^'\\\n]|\\.)*'")),
+    (Kind.CHARACTER, re.compile(r"'(?:[^'\\\n]|\\.)+'")),
+    (Kind.SYMBOL, re.compile(r":=|[|(),=]")),
     (Kind.DOT, re.compile(r"\.")),
 )
+_NAMES = frozenset({Kind.FIELD, Kind.VARIABLE, Kind.WORD, Kind.DOT})
+# What may follow a name directly.
+_AFTER_NAME = re.compile(rf"[{_SPACE}.,|:)(]|{_CLOSE}|\Z")
 
 
 def tokens(source: str) -> Iterator[Token]:
@@ -118,6 +123,8 @@ def _action(source: str, position: int) -> Iterator[tuple[Token, int]]:
 def _word(source: str, position: int) -> tuple[Kind, str]:
     for kind, pattern in _WORDS:
         if found := pattern.match(source, position):
+            if kind in _NAMES and not _AFTER_NAME.match(source, found.end()):
+                raise _wrong(source, position, f"unexpected {source[found.end()]!r} in an action")
             return kind, found[0]
     if source[position] in "\"'`":
         raise _wrong(source, position, "a quoted text is not closed")

@@ -1,13 +1,13 @@
 """Templates of rules: Go's text/template between `<<` and `>>`, rendered as Go renders it."""
 
-import functools
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from adapter.rules.syntax import Field, Index, Literal, Node, Text, fields, parse_nodes
-
-Value = str | int | Mapping[str, str] | tuple[str, ...] | None
+from adapter.rules.execution import executed
+from adapter.rules.parsing import parse_nodes
+from adapter.rules.syntax import About, Node, Read, reads
+from adapter.rules.values import Struct, Value
 
 
 class Named(Protocol):
@@ -61,18 +61,22 @@ class Template:
 
     source: str
     nodes: tuple[Node, ...] = field(repr=False)
+    reads: tuple[Read, ...] = field(repr=False, compare=False)
 
     def uses(self, name: str) -> bool:
-        """Tell whether the template reads the variable `name` (without its dot)."""
-        return any(read.path[0] == name for read in fields(self.nodes))
+        """Tell whether the template may read the variable `name` (without its dot)."""
+        return any(not read.path or read.path[0] == name for read in self.reads)
+
+    def only_prints(self, name: str) -> bool:
+        """Tell whether `name` stands for itself wherever it is read: nothing is made of it."""
+        return all(read.printed for read in self.reads if not read.path or read.path[0] == name)
 
     def render(self, variables: Named) -> str:
         """Give the text, printed as Go prints: `map[k1:v1 k2:v2]` by key, `[a b]`.
 
-        Raises ValueError when a value cannot be indexed as the template wants it.
+        Raises ValueError when a value cannot be used as the template does.
         """
-        named = variables.named()
-        return "".join(_printed(_evaluated(node, named)) for node in self.nodes)
+        return executed(self.nodes, Struct(variables.named()))
 
     def __str__(self) -> str:
         """Give the source."""
@@ -86,55 +90,18 @@ def parse(text: str, names: Collection[str] = QUERY_FIELDS) -> Template:
     program does not serve, and for a variable that does not exist.
     """
     nodes = parse_nodes(text)
-    for read in fields(nodes):
-        if read.path[0] not in names:
-            known = ", ".join(f".{name}" for name in names)
-            msg = f"there is no variable .{read.path[0]}; there are {known}"
+    read = tuple(reads(nodes))
+    _check(read, names)
+    return Template(text, nodes, read)
+
+
+def _check(found: Iterable[Read], names: Collection[str]) -> None:
+    for read in found:
+        name = read.path[0] if read.path else ""
+        if read.about is About.VARIABLES and name and name not in names:
+            known = ", ".join(f".{known}" for known in names)
+            msg = f"there is no variable .{name}; there are {known}"
             raise ValueError(msg)
-    return Template(text, nodes)
-
-
-def _evaluated(node: Node, named: Mapping[str, Value]) -> Value:
-    match node:
-        case Text(text):
-            return text
-        case Literal(value):
-            return value
-        case Field(path):
-            return _followed(path, named)
-        case Index(subject, keys):
-            steps = (_evaluated(key, named) for key in keys)
-            return functools.reduce(_indexed, steps, _evaluated(subject, named))
-
-
-def _followed(path: tuple[str, ...], named: Mapping[str, Value]) -> Value:
-    return functools.reduce(_keyed, path[1:], named[path[0]])
-
-
-def _keyed(value: Value, key: str) -> Value:
-    if isinstance(value, Mapping):
-        return value.get(key)
-    msg = f".{key} cannot be read of {_printed(value)!r}: only .LabelValuesByName has keys"
-    raise ValueError(msg)
-
-
-def _indexed(value: Value, key: Value) -> Value:
-    if isinstance(value, Mapping) and isinstance(key, str):
-        return value.get(key, "")
-    if isinstance(value, tuple) and isinstance(key, int):
-        if 0 <= key < len(value):
-            return value[key]
-        msg = f"index {key} is out of range: the list has {len(value)}"
-        raise ValueError(msg)
-    msg = f"{_printed(value)!r} cannot be indexed with {_printed(key)!r}"
-    raise ValueError(msg)
-
-
-def _printed(value: Value) -> str:
-    if value is None:
-        return "<no value>"
-    if isinstance(value, Mapping):
-        return f"map[{' '.join(f'{key}:{value[key]}' for key in sorted(value))}]"
-    if isinstance(value, tuple):
-        return f"[{' '.join(value)}]"
-    return str(value)
+        if read.about is About.ELEMENT and name in names:
+            msg = f".{name} is not there inside range, where the dot is an element: write $.{name}"
+            raise ValueError(msg)

@@ -95,7 +95,7 @@ def test_a_series_query_must_be_a_selector(query: str, problem: str) -> None:
     [
         ("''", "missing or empty; write one such as <<.Series>>{<<.LabelMatchers>>}"),
         ("<<.Serie>>", "not a template: there is no variable .Serie; there are .Series, "),
-        ("<<if .Series>>", "not a template: the keyword if is not served yet: only fields and"),
+        ("<<if .Series>>", "not a template: if is not closed with <<end>>; correct the text"),
         ("<<.Series", "not a template: an action is not closed with >>; correct the text between"),
         ("sum(<<.Series>>", "with sample values it is not PromQL: unclosed left parenthesis"),
         ("rate(<<.Series>>)", "with sample values it is not PromQL: expected type matrix"),
