@@ -21,13 +21,16 @@ from adapter.api.health import Check, Health, Note
 from adapter.api.protocol import PeerCertificateProtocol
 from adapter.api.values import Values
 from adapter.engine.board import Board
+from adapter.engine.catalogue import Catalogue, Offer
 from adapter.engine.clock import SystemClock
 from adapter.engine.discovery import Discovery
 from adapter.engine.life import Life
+from adapter.engine.object_metrics import ObjectMetrics
 from adapter.engine.reload import Reload
 from adapter.errors import InputError, Problem
 from adapter.model.identity import FrontProxy
 from adapter.rules.config import RulesFile
+from adapter.rules.rule import Rule
 from adapter.security.authentication import Authenticator
 from adapter.security.authorization import Authorizer
 from adapter.security.front_proxy import front_proxy_of
@@ -96,7 +99,7 @@ class _Cluster:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Engine:
-    discovery: Discovery
+    discovery: Discovery[Rule, Offer, Catalogue]
     board: Board
 
     def use(self, rules: RulesFile) -> None:
@@ -179,6 +182,7 @@ def _engine(
     )
     return _Engine(
         discovery=Discovery(
+            ObjectMetrics(),
             rules.rules,
             prometheus,
             lambda: cluster.kinds.current,

@@ -56,18 +56,20 @@ class Telemetry:
         self.pods = Gauge(f"{prefix}_pods", "Living pods known.", registry=self.registry)
         self.rule_failures = Counter(
             f"{prefix}_rule_discovery_failures",
-            "Discovery passes in which a rule failed, by rule number.",
-            ["rule"],
+            "Discovery passes in which a rule failed, by API group and rule number.",
+            ["group", "rule"],
             registry=self.registry,
         )
         self.discovered = Gauge(
             f"{prefix}_discovery_last_success_timestamp_seconds",
-            "When discovery last succeeded for at least one rule, Unix seconds.",
+            "When discovery last succeeded for at least one rule, Unix seconds, by API group.",
+            ["group"],
             registry=self.registry,
         )
         self.metrics_offered = Gauge(
             f"{prefix}_metrics_offered",
-            "Metrics offered, counted once for each resource.",
+            "Metrics offered, counted once for each resource, by API group.",
+            ["group"],
             registry=self.registry,
         )
         self.config_good = Gauge(

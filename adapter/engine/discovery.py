@@ -1,18 +1,17 @@
 """The loop that finds out what can be offered, rule by rule."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
 
 import anyio
 
-from adapter.engine.catalogue import Catalogue, Offer, offers_of, replaced, shared_names
 from adapter.engine.clock import Clock
-from adapter.engine.standings import Standing, Standings
-from adapter.engine.survey import NamesByLabel, SeriesIndex, Survey
+from adapter.engine.standings import Offering, Ruling, Standing, Standings
+from adapter.engine.survey import SeriesIndex, Survey
 from adapter.errors import PrometheusDown, SourceError
 from adapter.model.kinds import Kinds
-from adapter.rules.rule import Rule
 from adapter.settings import DiscoverySettings
 from adapter.telemetry import Telemetry
 
@@ -25,15 +24,59 @@ _SHORTEST_LOOK_BACK = 300.0
 _log = logging.getLogger(__name__)
 
 
+class Published(Protocol):
+    """What is offered, immutable, and which rules could not be discovered."""
+
+    @property
+    def offers(self) -> Collection[object]:
+        """Give every offer."""
+        ...
+
+    @property
+    def failed(self) -> Collection[object]:
+        """Give the rules that failed."""
+        ...
+
+
+Catalogued = TypeVar("Catalogued", bound=Published)
+Catalogued_co = TypeVar("Catalogued_co", bound=Published, covariant=True)
+
+
+class Subject(Protocol[Ruling, Offering, Catalogued_co]):
+    """What a discovery is about: what series make of rules of one sort."""
+
+    @property
+    def name(self) -> str:
+        """Give the API group, under which it is counted."""
+        ...
+
+    async def find(
+        self, survey: Survey, query: str, rules: Sequence[Ruling], kinds: Kinds
+    ) -> Mapping[Ruling, Standing[Offering]]:
+        """Give what each of `rules`, whose series query is `query`, offers now.
+
+        Raises a SourceError, or ValueError when `query` is no series selector.
+        """
+        ...
+
+    def catalogue(self, standings: Standings[Ruling, Offering]) -> Catalogued_co:
+        """Give what is offered by rules that stand so."""
+        ...
+
+    def doubts(self, standings: Standings[Ruling, Offering], kinds: Kinds) -> list[str]:
+        """Give a line for each thing about rules that their author should know."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
-class _Group:
+class _Group(Generic[Ruling]):
     """Rules with the same series query, which is asked once for all of them."""
 
     query: str
-    rules: list[Rule] = field(default_factory=list)
+    rules: list[Ruling] = field(default_factory=list)
 
 
-class Discovery:
+class Discovery(Generic[Ruling, Offering, Catalogued]):
     """Keeps the catalogue of what is offered.
 
     A pass asks Prometheus which series each rule's query finds and which labels they carry. A
@@ -45,7 +88,8 @@ class Discovery:
 
     def __init__(  # noqa: PLR0917  (made once, from parts of different types)
         self,
-        rules: Sequence[Rule],
+        subject: Subject[Ruling, Offering, Catalogued],
+        rules: Sequence[Ruling],
         prometheus: SeriesIndex,
         kinds: Callable[[], Kinds],
         settings: DiscoverySettings,
@@ -53,8 +97,9 @@ class Discovery:
         clock: Clock,
     ) -> None:
         """Offer nothing yet; `kinds` is asked anew in each pass."""
-        self._standings = Standings.begin(rules)
-        self._next: Sequence[Rule] | None = None
+        self._subject = subject
+        self._standings: Standings[Ruling, Offering] = Standings.begin(rules)
+        self._next: Sequence[Ruling] | None = None
         self._postponed = False
         self._woken = anyio.Event()
         self._prometheus = prometheus
@@ -65,7 +110,7 @@ class Discovery:
         self._started = clock.monotonic()
         self._told: frozenset[str] = frozenset()
         self._retry = _FIRST_RETRY
-        self.catalogue = Catalogue()
+        self.catalogue = subject.catalogue(self._standings)
         self.succeeded = not self._standings.rules
 
     @property
@@ -73,7 +118,7 @@ class Discovery:
         """Tell whether a pass has succeeded for a rule, or ten seconds have gone by without."""
         return self.succeeded or self._clock.monotonic() - self._started >= _PATIENCE
 
-    def use(self, rules: Sequence[Rule]) -> None:
+    def use(self, rules: Sequence[Ruling]) -> None:
         """Offer what `rules` find, in place of those before, from the next pass on, which is now.
 
         Of rules that say the same as one before, what is known stays. Until the others have been
@@ -102,7 +147,7 @@ class Discovery:
             await self._take(wanted, kinds)
         self._conclude(kinds)
 
-    async def _take(self, rules: Sequence[Rule], kinds: Kinds) -> None:
+    async def _take(self, rules: Sequence[Ruling], kinds: Kinds) -> None:
         standings = self._standings.passed_on(rules)
         await self._pass(standings, standings.unseen, kinds)
         if standings.unreachable:
@@ -113,7 +158,9 @@ class Discovery:
         if self._next is rules:
             self._next = None
 
-    async def _pass(self, standings: Standings, asked: Sequence[Rule], kinds: Kinds) -> None:
+    async def _pass(
+        self, standings: Standings[Ruling, Offering], asked: Sequence[Ruling], kinds: Kinds
+    ) -> None:
         now = self._clock.wall()
         survey = Survey(index=self._prometheus, start=now - self._look_back, end=now)
         async with anyio.create_task_group() as tasks:
@@ -136,14 +183,14 @@ class Discovery:
         return max(self._settings.max_age, self._settings.relist_interval, _SHORTEST_LOOK_BACK)
 
     async def _discover_group(
-        self, standings: Standings, survey: Survey, group: _Group, kinds: Kinds
+        self,
+        standings: Standings[Ruling, Offering],
+        survey: Survey,
+        group: _Group[Ruling],
+        kinds: Kinds,
     ) -> None:
-        def meaningful(label: str) -> bool:
-            return any(rule.resource_of(label, kinds) for rule in group.rules)
-
         try:
-            names = await survey.names_by_label(group.query, meaningful)
-            found = {rule: _standing(rule, names, kinds) for rule in group.rules}
+            found = await self._subject.find(survey, group.query, group.rules, kinds)
         except (SourceError, ValueError) as error:
             down = isinstance(error, PrometheusDown)
             self._fail(standings, group, str(error), down=down)
@@ -154,27 +201,36 @@ class Discovery:
             return
         self._stand(standings, found)
 
-    def _stand(self, standings: Standings, found: Mapping[Rule, Standing]) -> None:
+    def _stand(
+        self, standings: Standings[Ruling, Offering], found: Mapping[Ruling, Standing[Offering]]
+    ) -> None:
         for rule in found:
             if standings.by_rule[rule].fault:
                 _log.warning("rule discovered again", extra={"rule": str(rule)})
         standings.by_rule.update(found)
         self._publish()
 
-    def _fail(self, standings: Standings, group: _Group, fault: str, *, down: bool = False) -> None:
+    def _fail(
+        self,
+        standings: Standings[Ruling, Offering],
+        group: _Group[Ruling],
+        fault: str,
+        *,
+        down: bool = False,
+    ) -> None:
         for rule in group.rules:
             standing = standings.by_rule[rule]
-            self._telemetry.rule_failures.labels(str(rule.number)).inc()
+            self._telemetry.rule_failures.labels(self._subject.name, str(rule.number)).inc()
             if not standing.fault:
                 extra = {"rule": str(rule), "query": group.query, "cause": fault}
                 _log.warning("rule not discovered", extra=extra)
             standing.fault, standing.down = fault, down
 
     def _publish(self) -> None:
-        catalogue = Catalogue(self._standings.offers, self._standings.failed)
+        catalogue = self._subject.catalogue(self._standings)
         if (catalogue.offers, catalogue.failed) != (self.catalogue.offers, self.catalogue.failed):
             self.catalogue = catalogue
-            self._telemetry.metrics_offered.set(len(catalogue.offers))
+            self._telemetry.metrics_offered.labels(self._subject.name).set(len(catalogue.offers))
 
     def _conclude(self, kinds: Kinds) -> None:
         self._publish()
@@ -182,15 +238,10 @@ class Discovery:
         rules, failed = self._standings.rules, self._standings.failed
         if len(failed) < len(rules) or not rules:
             self.succeeded = True
-            self._telemetry.discovered.set(self._clock.wall())
+            self._telemetry.discovered.labels(self._subject.name).set(self._clock.wall())
 
     def _warn(self, kinds: Kinds) -> None:
-        standings = self._standings
-        warnings = [
-            *(line for rule in standings.rules for line in _unknown_kinds(rule, kinds)),
-            *(line for one in standings.by_rule.values() for line in one.warnings),
-            *map(_replacement, replaced(standings.offers)),
-        ]
+        warnings = self._subject.doubts(self._standings, kinds)
         for warning in dict.fromkeys(warnings):
             if warning not in self._told:
                 _log.warning("rule in doubt", extra={"warning": warning})
@@ -207,33 +258,8 @@ class Discovery:
         return pause if offers else min(pause, _LONGEST_RETRY_OF_NOTHING)
 
 
-def _standing(rule: Rule, names: NamesByLabel, kinds: Kinds) -> Standing:
-    found = frozenset[str]().union(*names.values())
-    return Standing(
-        offers=offers_of(rule, names, kinds),
-        warnings=[
-            f"{rule}: {', '.join(series)} are all named {metric}, {series[-1]} is served"
-            for metric, series in shared_names(rule, found).items()
-        ],
-    )
-
-
-def _grouped(rules: Sequence[Rule]) -> list[_Group]:
-    groups: dict[str, _Group] = {}
+def _grouped(rules: Sequence[Ruling]) -> list[_Group[Ruling]]:
+    groups: dict[str, _Group[Ruling]] = {}
     for rule in rules:
         groups.setdefault(rule.series_query, _Group(rule.series_query)).rules.append(rule)
     return list(groups.values())
-
-
-def _unknown_kinds(rule: Rule, kinds: Kinds) -> list[str]:
-    return [
-        f"{rule}: label {label} means {f'{word}.{group}' if group else word}, which the cluster "
-        "does not have; the rule's other labels are served"
-        for label, group, word in rule.unknown_overrides(kinds)
-    ]
-
-
-def _replacement(pair: tuple[Offer, Offer]) -> str:
-    lost, served = pair
-    what = f"{served.metric} on {served.resource.qualified}"
-    return f"{served.rule}: it serves {what} in place of {lost.rule}, the later rule counts"

@@ -18,11 +18,12 @@ from adapter.rules.matchers import Matcher
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalOffer:
-    """One external metric, from a series by a rule."""
+    """One external metric, from a series by a rule; `withheld` says why it is not served, if so."""
 
     metric: str
     rule: ExternalRule
     series: str
+    withheld: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

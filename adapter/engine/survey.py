@@ -51,6 +51,14 @@ class Survey:
         except EndpointMissing:
             return await self._by_series(query, meaningful)
 
+    async def names(self, query: str) -> frozenset[str]:
+        """Give the names of the series of `query`; raises as `names_by_label` does."""
+        try:
+            return frozenset(await self._metric_names(query))
+        except EndpointMissing:
+            found = await self.index.series(query, start=self.start, end=self.end)
+            return frozenset(labels.get("__name__", "") for labels in found) - {""}
+
     async def _by_names(self, query: str, meaningful: Callable[[str], bool]) -> NamesByLabel:
         names = frozenset(await self._metric_names(query))
         if not names:

@@ -8,6 +8,7 @@ import anyio
 import pytest
 
 from adapter.engine.discovery import Discovery
+from adapter.engine.object_metrics import ObjectMetrics
 from adapter.errors import PrometheusDown, QueryRefused
 from adapter.model.kinds import BUILT_IN, NAMESPACES, NODES, PODS, Kinds
 from adapter.model.objects import Resource
@@ -42,6 +43,7 @@ class World:
         self.kinds = Kinds()
         self.telemetry = Telemetry()
         self.discovery = Discovery(
+            ObjectMetrics(),
             rules,
             self.index,
             lambda: self.kinds,
@@ -305,7 +307,8 @@ async def test_failures_and_offers_are_counted() -> None:
     world = World([GPU_RULE, QUEUE_RULE], failing={"queue_length": DOWN})
     await world.discovery.discover()
     read = world.telemetry.registry.get_sample_value
-    prefix = "gpu_metrics_adapter"
-    assert read(f"{prefix}_rule_discovery_failures_total", {"rule": "2"}) == 1
-    assert read(f"{prefix}_metrics_offered") == 2
-    assert read(f"{prefix}_discovery_last_success_timestamp_seconds") == world.clock.wall()
+    prefix, group = "gpu_metrics_adapter", {"group": "custom.metrics.k8s.io"}
+    assert read(f"{prefix}_rule_discovery_failures_total", {**group, "rule": "2"}) == 1
+    assert read(f"{prefix}_metrics_offered", group) == 2
+    now = world.clock.wall()
+    assert read(f"{prefix}_discovery_last_success_timestamp_seconds", group) == now

@@ -1,0 +1,63 @@
+"""What discovery makes of rules whose metrics describe objects."""
+
+from collections.abc import Mapping, Sequence
+
+from adapter.engine.catalogue import Catalogue, Offer, offers_of, replaced, shared_names
+from adapter.engine.standings import Standing, Standings
+from adapter.engine.survey import NamesByLabel, Survey
+from adapter.model.kinds import Kinds
+from adapter.rules.rule import Rule
+
+
+class ObjectMetrics:
+    """A discovery's subject: series become metrics of the objects that their labels name."""
+
+    name = "custom.metrics.k8s.io"
+
+    async def find(
+        self, survey: Survey, query: str, rules: Sequence[Rule], kinds: Kinds
+    ) -> Mapping[Rule, Standing[Offer]]:
+        """Give what each of `rules` offers, by the names of the series that carry each label."""
+
+        def meaningful(label: str) -> bool:
+            return any(rule.resource_of(label, kinds) for rule in rules)
+
+        names = await survey.names_by_label(query, meaningful)
+        return {rule: _standing(rule, names, kinds) for rule in rules}
+
+    def catalogue(self, standings: Standings[Rule, Offer]) -> Catalogue:
+        """Give the catalogue."""
+        return Catalogue(standings.offers, standings.failed)
+
+    def doubts(self, standings: Standings[Rule, Offer], kinds: Kinds) -> list[str]:
+        """Tell of kinds that there are not, of names in common, and of offers that are replaced."""
+        return [
+            *(line for rule in standings.rules for line in _unknown_kinds(rule, kinds)),
+            *(line for one in standings.by_rule.values() for line in one.warnings),
+            *map(_replacement, replaced(standings.offers)),
+        ]
+
+
+def _standing(rule: Rule, names: NamesByLabel, kinds: Kinds) -> Standing[Offer]:
+    found = frozenset[str]().union(*names.values())
+    return Standing(
+        offers=offers_of(rule, names, kinds),
+        warnings=[
+            f"{rule}: {', '.join(series)} are all named {metric}, {series[-1]} is served"
+            for metric, series in shared_names(rule, found).items()
+        ],
+    )
+
+
+def _unknown_kinds(rule: Rule, kinds: Kinds) -> list[str]:
+    return [
+        f"{rule}: label {label} means {f'{word}.{group}' if group else word}, which the cluster "
+        "does not have; the rule's other labels are served"
+        for label, group, word in rule.unknown_overrides(kinds)
+    ]
+
+
+def _replacement(pair: tuple[Offer, Offer]) -> str:
+    lost, served = pair
+    what = f"{served.metric} on {served.resource.qualified}"
+    return f"{served.rule}: it serves {what} in place of {lost.rule}, the later rule counts"
