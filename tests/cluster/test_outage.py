@@ -17,6 +17,7 @@ from tests.cluster.processes import until
 from tests.cluster.prometheus import PrometheusServer
 from tests.cluster.scene import (
     GROUP,
+    UTILISATION,
     V1BETA2,
     autoscaler,
     deployment,
@@ -30,6 +31,7 @@ pytestmark = pytest.mark.anyio
 
 SPACE = "outage"
 METRIC = "DEV_GPU_UTIL_current"
+SERIES = f'{UTILISATION}{{exported_namespace="{SPACE}"}}'
 PATH = f"{V1BETA2}/namespaces/{SPACE}/pods/*/{METRIC}"
 # As conftest.py starts the adapter; a timestamp is cut to the second, and a request takes a while.
 FRESHNESS, MAX_STALENESS, SLACK = 1, 8, 2
@@ -106,6 +108,8 @@ async def _live_through(
     available = await _available(plane)
     await prometheus.process.start()
     returned = time.time()
+    # Until its first scrape Prometheus answers from before; series that ended meanwhile would stay.
+    await prometheus.wait_for(f"timestamp({SERIES}) > {returned:.0f}")
     await given_time(lambda: _is_newer(plane, returned), seconds=20)
     await given_time(lambda: _autoscaler_is_active(plane), seconds=20)
     return Outage(

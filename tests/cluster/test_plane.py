@@ -171,6 +171,8 @@ async def test_prometheus_comes_back_with_its_data_on_the_same_port(
     prometheus: PrometheusServer,
 ) -> None:
     await prometheus.wait_for("DCGM_FI_DEV_GPU_UTIL")
+    # A series that ends while nobody scrapes would be seen by other tests for five minutes.
+    await prometheus.wait_for('absent(DCGM_FI_DEV_GPU_UTIL{exported_pod!=""})')
     url = prometheus.url
     await prometheus.process.kill()
     with pytest.raises(httpx.TransportError):
