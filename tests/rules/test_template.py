@@ -227,3 +227,37 @@ def test_any_text_is_a_template_or_a_value_error(text: str) -> None:
 @given(st.text().filter(lambda text: "<<" not in text))
 def test_text_without_actions_stands_for_itself(text: str) -> None:
     assert parse(text).render(_VARIABLES) == text
+
+
+@pytest.mark.parametrize(
+    ("template", "prints"),
+    [
+        ("x{<<.LabelMatchers>>}", True),
+        ("x{<<$.LabelMatchers>>}", True),
+        ("<<range .GroupBySlice>>x{<<$.LabelMatchers>>}<<end>>", True),
+        ("<<.Series>>", True),
+        ("<<len .LabelMatchers>>", False),
+        ("<<if .LabelMatchers>>x{<<.LabelMatchers>>}<<end>>", False),
+        ("<<$m := .LabelMatchers>>x{<<$m>>}", False),
+        ("<<with .LabelMatchers>>x{<<.>>}<<end>>", False),
+        ("<<.LabelMatchers | printf `%q`>>", False),
+        ("<<printf `%v` .>>", False),
+        ("<<with $>><<len .LabelMatchers>><<end>>", False),
+    ],
+)
+def test_a_template_knows_whether_a_variable_only_stands_in_its_text(
+    template: str, prints: bool
+) -> None:
+    assert parse(template).only_prints("LabelMatchers") is prints
+
+
+@pytest.mark.parametrize(
+    "template",
+    ["<<.>>", "<<$>>", "<<print .>>", "<<$x := .>><<$x.Series>>", "<<with .>><<.>><<end>>"],
+)
+def test_whoever_reads_all_variables_uses_each(template: str) -> None:
+    assert parse(template).uses("LabelValuesByName")
+
+
+def test_elements_of_a_range_are_no_variables() -> None:
+    assert not parse("<<range .GroupBySlice>><<.>><<end>>").uses("LabelValuesByName")
