@@ -84,6 +84,8 @@ def spread_and_reason(
     """Give what `spread_of` tells, and why it is no wider; the reason for CLUSTER is empty."""
     if template.uses("LabelValuesByName"):
         return Spread.REQUEST, ".LabelValuesByName holds the objects of one request"
+    if not template.only_prints("LabelMatchers"):
+        return Spread.REQUEST, ".LabelMatchers decides what the query is, or is changed in it"
     try:
         kept = _kept(render((_PROBE,)))
     except ValueError as error:
