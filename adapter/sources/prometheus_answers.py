@@ -1,5 +1,6 @@
 """What Prometheus's bodies say: samples, names, series, or why not. No I/O."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -13,6 +14,8 @@ Body = TypeVar("Body", bound="_Answer")
 _LONGEST_WORDS = 300
 # The kinds of error for which the query is to blame; all others may pass.
 _REFUSALS = frozenset({"bad_data", "execution", "422"})
+# VictoriaMetrics begins with the query and the time of asking, which would make each text new.
+_PREAMBLE = re.compile(r"error when executing query=.* for \(time=\d+, step=\d+\): ", re.DOTALL)
 # Remarks on how a query is written; some versions put them among the warnings.
 _REMARK = "PromQL info"
 
@@ -168,11 +171,19 @@ def _words(body: bytes) -> str:
     try:
         return _told(msgspec.json.decode(body, type=_Answer))
     except (ValueError, RecursionError):
-        return ""
+        # A proxy's page says less than its status does.
+        return (
+            ""
+            if body.lstrip()[:1] in {b"<", b"{"}
+            else _line(body[:2000].decode("utf-8", "replace"))
+        )
 
 
 def _told(answer: _Answer) -> str:
-    return _line(f"{answer.error_type}: {answer.error}" if answer.error else answer.error_type)
+    words = _PREAMBLE.sub("", answer.error)
+    # VictoriaMetrics gives the status once more where Prometheus names the kind.
+    kind = "" if answer.error_type.isdigit() else answer.error_type
+    return _line(": ".join(filter(None, (kind, words))))
 
 
 def _partial(answer: _Answer) -> str:

@@ -90,6 +90,33 @@ def test_an_answer_is_partial_when_it_warns_or_says_so(
 
 
 @pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b'{"status":"error","errorType":"bad_data","error":"no:\\n )"}', "bad_data: no: )"),
+        (b'{"status":"error","errorType":"bad_data"}', "bad_data"),
+        (b'{"status":"error","errorType":"422","error":"too long"}', "too long"),
+        (b'unsupported path requested: "/p"\n', 'unsupported path requested: "/p"'),
+        (b"<html>no</html>", "Prometheus answered 400"),
+        (b'{"message":"no"}', '{"message":"no"}'),
+        (b"\xff" * 5, "\ufffd" * 5),
+        (b"", "Prometheus answered 400"),
+    ],
+)
+def test_a_refusal_is_told_in_the_words_of_whoever_refused(body: bytes, words: str) -> None:
+    with pytest.raises(QueryRefused) as caught:
+        answers.check(400, body)
+    assert str(caught.value) == words
+
+
+def test_the_words_of_victoriametrics_are_the_same_whenever_it_is_asked() -> None:
+    error = 'error when executing query="sum(\\n for (" for (time=17961426, step=300): want ident'
+    body = json.dumps({"status": "error", "errorType": "400", "error": error}).encode()
+    with pytest.raises(QueryRefused) as caught:
+        answers.check(400, body)
+    assert str(caught.value) == "want ident"
+
+
+@pytest.mark.parametrize(
     ("kind", "error"),
     [("bad_data", QueryRefused), ("execution", QueryRefused), ("timeout", PrometheusDown)],
 )
