@@ -1,4 +1,4 @@
-"""Building the control plane's programs from the Go modules beside this file."""
+"""Building the harness's programs from the Go modules beside this file."""
 
 import asyncio
 import hashlib
@@ -29,6 +29,7 @@ class GoModule:
     packages: tuple[str, ...]
     programs: tuple[str, ...]
     ldflags: str = "-s -w"
+    tags: str = ""
     output: str = ""
     """The program's file name where it differs from the package's last element."""
 
@@ -36,7 +37,8 @@ class GoModule:
     def key(self) -> str:
         """What the programs depend on, as 16 hex digits: the module's locks and the flags."""
         files = [(self.folder / name).read_bytes() for name in ("go.mod", "go.sum")]
-        parts = [*files, self.ldflags.encode(), " ".join(self.packages).encode()]
+        flags = [self.ldflags, " ".join(self.packages), *filter(None, [self.tags])]
+        parts = [*files, *(flag.encode() for flag in flags)]
         return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
     def home(self, place: Place) -> Path:
@@ -69,6 +71,19 @@ ETCD = GoModule(
     programs=("etcd",),
     output="etcd",
 )
+VICTORIA_METRICS = GoModule(
+    name="victoriametrics",
+    folder=HERE / "victoriametrics",
+    packages=("github.com/VictoriaMetrics/VictoriaMetrics/app/victoria-metrics",),
+    programs=("victoria-metrics",),
+)
+PROMETHEUS_3 = GoModule(
+    name="prometheus3",
+    folder=HERE / "prometheus3",
+    packages=("github.com/prometheus/prometheus/cmd/prometheus",),
+    programs=("prometheus",),
+    tags="netgo",
+)
 
 
 async def built(module: GoModule, place: Place, say: Say) -> Path:
@@ -99,7 +114,8 @@ async def _compile(
     module: GoModule, go: Path, target: Path, environment: Mapping[str, str], say: Say
 ) -> None:
     output = f"{target}/{module.output}"
-    flags = ["-v", "-trimpath", "-buildvcs=false", "-ldflags", module.ldflags, "-o", output]
+    tags = ["-tags", module.tags] if module.tags else []
+    flags = ["-v", "-trimpath", "-buildvcs=false", *tags, "-ldflags", module.ldflags, "-o", output]
     command: list[str | Path] = [go, "-C", module.folder, "build", *flags, *module.packages]
     progress = BuildProgress(name=" ".join(module.programs))
     say(f"building {progress.name} (minutes the first time)")

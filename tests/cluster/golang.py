@@ -17,10 +17,14 @@ INSTALL_SECONDS = 600
 
 
 def required_version() -> tuple[int, ...]:
-    """The lowest Go version that builds the control plane, as its go.mod says."""
-    found = re.search(r"^go ([\d.]+)$", (HERE / "kubernetes/go.mod").read_text(), re.MULTILINE)
+    """The lowest Go version that builds all but Prometheus 3, as their go.mod say."""
+    return max(_required(module) for module in ("etcd", "kubernetes", "victoriametrics"))
+
+
+def _required(module: str) -> tuple[int, ...]:
+    found = re.search(r"^go ([\d.]+)$", (HERE / module / "go.mod").read_text(), re.MULTILINE)
     if found is None:
-        raise HarnessError(f"{HERE}/kubernetes/go.mod has no go line")
+        raise HarnessError(f"{HERE}/{module}/go.mod has no go line")
     return _numbers(found[1])
 
 

@@ -1,13 +1,19 @@
 """Programs are found where they should be, and a missing one is told with its cure."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.cluster.binaries import (
+    PROMETHEUS3,
     VARIABLES,
+    VICTORIA,
+    Backend,
+    backend_program,
     control_plane,
+    ready_backend_program,
     ready_control_plane,
     ready_prometheus_program,
 )
@@ -100,6 +106,25 @@ def test_built_programs_are_taken_from_the_cache(bare: Place) -> None:
 def test_another_flag_is_another_build(bare: Place) -> None:
     assert ETCD.key != KUBERNETES.key
     assert ETCD.home(bare).parent.name == f"etcd-{ETCD.key}"
+
+
+@pytest.mark.parametrize("backend", [VICTORIA, PROMETHEUS3], ids=["victoria", "prometheus3"])
+async def test_a_backend_is_pointed_at_or_taken_from_the_cache(
+    tmp_path: Path, bare: Place, backend: Backend
+) -> None:
+    with pytest.raises(MissingToolError, match=f"--only {backend.part}.*{backend.variable}"):
+        ready_backend_program(backend, bare)
+    kept = program(backend.module.home(bare) / backend.program)
+    assert ready_backend_program(backend, bare) == kept
+    ready = program(tmp_path / "ready")
+    pointing = Place(environment={**bare.environment, backend.variable: str(ready)})
+    assert ready_backend_program(backend, pointing) == ready
+    assert await backend_program(backend, pointing, silent) == ready
+
+
+def test_build_tags_make_another_build() -> None:
+    plain = replace(PROMETHEUS3.module, tags="")
+    assert plain.key != PROMETHEUS3.module.key
 
 
 async def test_a_variable_decides_which_go_builds(tmp_path: Path, bare: Place) -> None:
