@@ -172,11 +172,8 @@ def _words(body: bytes) -> str:
         return _told(msgspec.json.decode(body, type=_Answer))
     except (ValueError, RecursionError):
         # A proxy's page says less than its status does.
-        return (
-            ""
-            if body.lstrip()[:1] in {b"<", b"{"}
-            else _line(body[:2000].decode("utf-8", "replace"))
-        )
+        page = body.lstrip().startswith(b"<")
+        return "" if page else _line(body[:2000].decode("utf-8", "replace"))
 
 
 def _told(answer: _Answer) -> str:
