@@ -162,7 +162,7 @@ class Discovery(Generic[Ruling, Offering, Catalogued]):
         self, standings: Standings[Ruling, Offering], asked: Sequence[Ruling], kinds: Kinds
     ) -> None:
         now = self._clock.wall()
-        survey = Survey(index=self._prometheus, start=now - self._look_back, end=now)
+        survey = Survey(index=self._prometheus, start=now - look_back(self._settings), end=now)
         async with anyio.create_task_group() as tasks:
             for group in _grouped(asked):
                 tasks.start_soon(self._discover_group, standings, survey, group, kinds)
@@ -177,10 +177,6 @@ class Discovery(Generic[Ruling, Offering, Catalogued]):
     async def _wake(self, seconds: float) -> None:
         await self._clock.sleep(seconds)
         self._woken.set()
-
-    @property
-    def _look_back(self) -> float:
-        return max(self._settings.max_age, self._settings.relist_interval, _SHORTEST_LOOK_BACK)
 
     async def _discover_group(
         self,
@@ -256,6 +252,11 @@ class Discovery(Generic[Ruling, Offering, Catalogued]):
         self._retry = 2 * pause
         # Before the first series is scraped there is nothing to offer, and users are waiting.
         return pause if offers else min(pause, _LONGEST_RETRY_OF_NOTHING)
+
+
+def look_back(settings: DiscoverySettings) -> float:
+    """Give how far back series are looked for, seconds."""
+    return max(settings.max_age, settings.relist_interval, _SHORTEST_LOOK_BACK)
 
 
 def _grouped(rules: Sequence[Ruling]) -> list[_Group[Ruling]]:
