@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from adapter.errors import InputError, Problem
 from adapter.rules.advice import advise, advise_external
+from adapter.rules.chart import DEFAULT_RULES
 from adapter.rules.external import ExternalRule
 from adapter.rules.helm import CHART_KEYS, read_prometheus_url, warn_of_unread
 from adapter.rules.nodes import Cursor, Findings, compose
@@ -23,6 +24,7 @@ from adapter.rules.rule import Rule
 
 _ADAPTER_KEYS = ("rules", "externalRules", "resourceRules")
 _HELM_KEYS = ("prometheus", "rules")
+_DEFAULTS = "the chart's default rules"
 _HELM_RULES = ("default", "custom", "existing", "external", "resource")
 
 
@@ -88,10 +90,9 @@ def _read_helm(root: Cursor) -> RulesFile:
     url = read_prometheus_url(given["prometheus"]) if "prometheus" in given else None
     warn_of_unread(given)
     chart = given["rules"].mapping(*_HELM_RULES) if "rules" in given else {}
-    _refuse_default(chart.get("default"))
     _refuse_existing(chart.get("existing"))
     return RulesFile(
-        rules=_rules(chart.get("custom")),
+        rules=(*_default_rules(chart.get("default")), *_rules(chart.get("custom"))),
         external_rules=_external_rules(chart.get("external")),
         resource_rules=_resource_rules(chart.get("resource")),
         prometheus_url=url,
@@ -122,19 +123,20 @@ def _resource_rules(cursor: Cursor | None) -> ResourceRules | None:
     return read_resource_rules(cursor) if cursor else None
 
 
-def _refuse_default(cursor: Cursor | None) -> None:
+def _default_rules(cursor: Cursor | None) -> tuple[Rule, ...]:
+    """Give the chart's own rules when `cursor` asks for them; they come before the file's."""
     word = cursor.text().lower() if cursor else ""
     if cursor is None or BOOLEANS.get(word) is False:
-        return
-    if word in BOOLEANS:
-        cursor.problem("the six default rules of the chart are not served yet", "set it to false")
-    else:
-        cursor.problem("neither true nor false", "write false")
+        return ()
+    if word not in BOOLEANS:
+        cursor.problem("neither true nor false", "write true or false")
+        return ()
+    return tuple(replace(rule, line=0) for rule in load(DEFAULT_RULES, _DEFAULTS).rules)
 
 
 def _refuse_existing(cursor: Cursor | None) -> None:
-    if cursor is not None and cursor.text():
+    if cursor is not None and (name := cursor.text()):
         cursor.problem(
-            "rules from another ConfigMap are not read yet",
-            "leave it empty and give that ConfigMap's config.yaml as the file",
+            f"the rules are those of the ConfigMap {name}, which cannot be read from here",
+            "mount that ConfigMap and give its config.yaml with --config",
         )

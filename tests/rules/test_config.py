@@ -161,14 +161,13 @@ def test_a_merge_that_contains_itself_ends() -> None:
             ),
         ),
         ("rules: []\nrules: []", "rules.yaml:2: rules: the key is given twice, first in line 1"),
-        (
-            "rules: {default: true}",
-            "default rules of the chart are not served yet; set it to false",
-        ),
-        ("rules: {default: maybe}", "rules.default: neither true nor false; write false"),
+        ("rules: {default: maybe}", "rules.default: neither true nor false; write true or false"),
         (
             "rules: {existing: mine}",
-            "rules.existing: rules from another ConfigMap are not read yet",
+            (
+                "rules.existing: the rules are those of the ConfigMap mine, which cannot be read"
+                " from here; mount that ConfigMap and give its config.yaml with --config"
+            ),
         ),
         ("rules: {external: [{}]}", "rule 1: rules.external.seriesQuery: missing or empty"),
         ("externalRules: [{}]", "rule 1: externalRules.metricsQuery: missing or empty"),
