@@ -15,7 +15,10 @@ import uvicorn
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
+from adapter.api.apis import Api, custom_api, external_api, usage_api
 from adapter.api.app import create_app
+from adapter.api.consumers import Consumers
+from adapter.api.external import ExternalValues
 from adapter.api.gate import Gate
 from adapter.api.health import Check, Health, Note
 from adapter.api.protocol import PeerCertificateProtocol
@@ -24,12 +27,15 @@ from adapter.engine.board import Board
 from adapter.engine.catalogue import Catalogue, Offer
 from adapter.engine.clock import SystemClock
 from adapter.engine.discovery import Discovery
+from adapter.engine.external import ExternalOffer
+from adapter.engine.external_metrics import ExternalCatalogue, ExternalMetrics
 from adapter.engine.life import Life
 from adapter.engine.object_metrics import ObjectMetrics
 from adapter.engine.reload import Reload
 from adapter.errors import InputError, Problem
 from adapter.model.identity import FrontProxy
 from adapter.rules.config import RulesFile
+from adapter.rules.external import ExternalRule
 from adapter.rules.rule import Rule
 from adapter.security.authentication import Authenticator
 from adapter.security.authorization import Authorizer
@@ -97,13 +103,17 @@ class _Cluster:
     access: Reviews
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class _Engine:
     discovery: Discovery[Rule, Offer, Catalogue]
+    externals: Discovery[ExternalRule, ExternalOffer, ExternalCatalogue]
     board: Board
+    rules: RulesFile
 
     def use(self, rules: RulesFile) -> None:
+        self.rules = rules
         self.discovery.use(rules.rules)
+        self.externals.use(rules.external_rules)
 
 
 async def _compose(
@@ -119,7 +129,7 @@ async def _compose(
         "serving-certificate": lambda: certificate.loaded,
         "requestheader": lambda: _proxies_known(settings.authentication, cluster.proxies),
         "pods": lambda: cluster.pods.inventory.synced,
-        "discovery": lambda: engine.discovery.settled,
+        "discovery": lambda: engine.discovery.settled and engine.externals.settled,
         # A file that is refused harms nothing that is served: told in a note, never unready.
         "config": lambda: True,
         "shutdown": lambda: not stopping.is_set(),
@@ -136,6 +146,7 @@ async def _compose(
         "kinds": cluster.kinds.run,
         "pods": cluster.pods.run,
         "discovery": engine.discovery.run,
+        "external-discovery": engine.externals.run,
         "board": engine.board.run,
         **({"config": reload.run} if reload else {}),
         **({} if settings.authentication.skip_lookup else {"front-proxy": cluster.proxies.run}),
@@ -180,23 +191,28 @@ def _engine(
         node_names=lambda: inventory.node_names,
         synced=lambda: inventory.synced,
     )
+    parts = (lambda: cluster.kinds.current, settings.discovery, telemetry, clock)
     return _Engine(
-        discovery=Discovery(
-            ObjectMetrics(),
-            rules.rules,
-            prometheus,
-            lambda: cluster.kinds.current,
-            settings.discovery,
-            telemetry,
-            clock,
-        ),
+        discovery=Discovery(ObjectMetrics(), rules.rules, prometheus, *parts),
+        externals=Discovery(ExternalMetrics(), rules.external_rules, prometheus, *parts),
         board=Board(prometheus, settings.reading, telemetry, clock, life.alive),
+        rules=rules,
     )
 
 
 def _app(
     cluster: _Cluster, engine: _Engine, telemetry: Telemetry, health: Health, gate: Middleware
 ) -> ASGIApp:
+    return create_app(
+        apis=[_custom(cluster, engine), _external(cluster, engine), _usage(cluster, engine)],
+        health=health,
+        telemetry=telemetry,
+        version=version(NAME),
+        middleware=[gate],
+    )
+
+
+def _custom(cluster: _Cluster, engine: _Engine) -> Api:
     values = Values(
         catalogue=lambda: engine.discovery.catalogue,
         board=engine.board,
@@ -204,14 +220,29 @@ def _app(
         kinds=lambda: cluster.kinds.current,
         discovered=lambda: engine.discovery.succeeded,
     )
-    return create_app(
-        values=values,
-        catalogue=lambda: engine.discovery.catalogue,
-        health=health,
-        telemetry=telemetry,
-        version=version(NAME),
-        middleware=[gate],
+    return custom_api(values, lambda: engine.discovery.catalogue)
+
+
+def _external(cluster: _Cluster, engine: _Engine) -> Api:
+    values = ExternalValues(
+        catalogue=lambda: engine.externals.catalogue,
+        board=engine.board,
+        kinds=lambda: cluster.kinds.current,
+        discovered=lambda: engine.externals.succeeded,
     )
+    return external_api(
+        values, lambda: engine.externals.catalogue, lambda: bool(engine.rules.external_rules)
+    )
+
+
+def _usage(cluster: _Cluster, engine: _Engine) -> Api:
+    consumers = Consumers(
+        rules=lambda: engine.rules.resource_rules,
+        board=engine.board,
+        objects=cluster.objects,
+        kinds=lambda: cluster.kinds.current,
+    )
+    return usage_api(consumers, lambda: engine.rules.resource_rules)
 
 
 def _believed(

@@ -8,6 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from adapter.api.media import JSON
+from adapter.api.status import NO_SUCH_METHOD
+from adapter.errors import MethodNotAllowed
 
 _INDENTING_AGENTS = ("curl", "Wget", "Mozilla/5.0")
 
@@ -38,6 +40,12 @@ def encode(value: object) -> bytes:
 def first_value(request: Request, key: str) -> str:
     """Give the first value of a query parameter, empty when it is absent: the first one wins."""
     return next(iter(request.query_params.getlist(key)), "")
+
+
+def refuse_watch(request: Request) -> None:
+    """Raise MethodNotAllowed when the client wants to be told of changes: nobody tells them here."""
+    if first_value(request, "watch").lower() in {"true", "1", "t"}:
+        raise MethodNotAllowed(NO_SUCH_METHOD)
 
 
 def json_answer(request: Request, body: bytes, media_type: str = JSON) -> Response:

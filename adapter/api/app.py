@@ -3,7 +3,6 @@
 import platform
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -14,48 +13,37 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from adapter.api.answers import encode, first_value, json_answer
-from adapter.api.discovery import Catalogue, DiscoveryDocuments
+from adapter.api.answers import encode, json_answer
+from adapter.api.apis import Api
+from adapter.api.discovery import DiscoveryDocuments
 from adapter.api.edge import Edge
 from adapter.api.health import Health
-from adapter.api.media import require_json
 from adapter.api.openapi import OpenApi
-from adapter.api.question import Question, about_namespace, about_objects
 from adapter.api.status import to_response
-from adapter.api.wire import GROUP, VERSIONS, MetricValueList
-from adapter.errors import BadRequest
 from adapter.telemetry import Telemetry
 
 Endpoint = Callable[[Request], Awaitable[Response]]
-Reader = Callable[[str, dict[str, str], Callable[[str], str]], Question]
-
-
-class Answers(Protocol):
-    """Who answers questions about values."""
-
-    async def answer(self, question: Question) -> MetricValueList:
-        """Give the values, or raise an ApiError."""
-        ...
 
 
 def create_app(
     *,
-    values: Answers,
-    catalogue: Callable[[], Catalogue],
+    apis: Sequence[Api],
     health: Health,
     telemetry: Telemetry,
     version: str,
     middleware: Sequence[Middleware] = (),
 ) -> FastAPI:
-    """Give the application; `version` is the program's, `middleware` stands before its routes.
+    """Give the application that serves `apis` and what belongs to every server of Kubernetes.
+
+    `version` is the program's, `middleware` stands before its routes.
 
     Every failure, one of `middleware` included, leaves as a Status. There are no redirects, no
     HTML and no pages of the framework's own.
     """
     routes: list[BaseRoute] = [
-        *_value_routes(values),
-        *DiscoveryDocuments(catalogue).routes(),
-        *OpenApi(version).routes(),
+        *(route for api in apis for route in api.routes),
+        *DiscoveryDocuments([api.group for api in apis]).routes(),
+        *OpenApi(version, apis).routes(),
         *health.routes(),
         Route("/version", _version(version)),
         Route("/metrics", _metrics(telemetry)),
@@ -73,39 +61,6 @@ def create_app(
 
 async def _told(request: Request, error: Exception) -> Response:
     return to_response(error)
-
-
-def _value_routes(values: Answers) -> list[Route]:
-    return [route for version in VERSIONS for route in _routes_of(version, values)]
-
-
-def _routes_of(version: str, values: Answers) -> list[Route]:
-    root = f"/apis/{GROUP}/{version}"
-    objects = _values(values, version, about_objects)
-    metric = "{resource}/{name}/{metric}"
-    return [
-        Route(
-            f"{root}/namespaces/{{namespace}}/metrics/{{metric}}",
-            _values(values, version, about_namespace),
-        ),
-        Route(f"{root}/namespaces/{{namespace}}/{metric}", objects),
-        Route(f"{root}/namespaces/{{namespace}}/{{rest}}", _too_short),
-        Route(f"{root}/{metric}", objects),
-    ]
-
-
-def _values(values: Answers, version: str, read: Reader) -> Endpoint:
-    async def endpoint(request: Request) -> Response:
-        require_json(request.headers.get("accept", ""))
-        question = read(version, request.path_params, lambda key: first_value(request, key))
-        return json_answer(request, encode(await values.answer(question)))
-
-    return endpoint
-
-
-async def _too_short(request: Request) -> Response:
-    msg = "invalid request path: a namespace's own metric is at namespaces/NAMESPACE/metrics/METRIC"
-    raise BadRequest(msg)
 
 
 def _version(version: str) -> Endpoint:

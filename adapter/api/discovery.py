@@ -5,90 +5,35 @@ whole group. Sources: meta.k8s.io/v1 APIGroupList, APIGroup, APIResourceList and
 apidiscovery.k8s.io/v2 APIGroupDiscoveryList.
 """
 
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from itertools import groupby
-from typing import Protocol
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from adapter.api.answers import Document, encode, json_answer, tagged_answer
+from adapter.api.groups import Group, Line, Lines, Remembered
 from adapter.api.media import AGGREGATED, prefers_aggregated
-from adapter.api.wire import GROUP, LIST_KIND, VERSIONS
-from adapter.model.objects import Resource
 
 Json = dict[str, object]
+Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-class Offered(Protocol):
-    """One metric on one kind of object."""
-
-    @property
-    def metric(self) -> str:
-        """Give the metric's name."""
-        ...
-
-    @property
-    def resource(self) -> Resource:
-        """Give the kind of object."""
-        ...
-
-
-class Catalogue(Protocol):
-    """What is on offer; immutable, so that documents made from it stay right."""
-
-    @property
-    def offers(self) -> Iterable[Offered]:
-        """Give every offer."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Entry:
-    """One line of the resource list: `pods/gpu_util`; `parent` is a resource with its group."""
-
-    parent: str
-    metric: str
-    namespaced: bool
-
-
-# What custom-metrics-apiserver lists while it has nothing: some clients take an empty list of a
-# group for an error.
-PLACEHOLDER = Entry("", "custommetric", namespaced=False)
-
-
-def entries(offers: Iterable[Offered]) -> list[Entry]:
-    """Give the sorted lines, never none; lines of one parent agree on its scope.
-
-    Where they did not, kube-apiserver would drop the whole group version.
-    """
-    found = sorted(
-        {
-            Entry(offer.resource.qualified, offer.metric, offer.resource.namespaced)
-            for offer in offers
-        }
-    )
-    scopes = {entry.parent: entry.namespaced for entry in found}
-    agreed = {Entry(line.parent, line.metric, scopes[line.parent]) for line in found}
-    return sorted(agreed) or [PLACEHOLDER]
-
-
-def resource_list(version: str, lines: Iterable[Entry]) -> bytes:
+def resource_list(group: str, version: str, lines: Iterable[Line]) -> bytes:
     """Give the APIResourceList of one version."""
     return encode(
         {
             "kind": "APIResourceList",
             "apiVersion": "v1",
-            "groupVersion": f"{GROUP}/{version}",
+            "groupVersion": f"{group}/{version}",
             "resources": [
                 {
-                    "name": f"{line.parent}/{line.metric}",
+                    "name": line.name,
                     "singularName": "",
                     "namespaced": line.namespaced,
-                    "kind": LIST_KIND,
-                    "verbs": ["get"],
+                    "kind": line.kind,
+                    "verbs": line.verbs,
                 }
                 for line in lines
             ],
@@ -96,109 +41,125 @@ def resource_list(version: str, lines: Iterable[Entry]) -> bytes:
     )
 
 
-def aggregated_list(lines: Iterable[Entry]) -> Document:
+def aggregated_list(listed: Iterable[tuple[Group, Lines]]) -> Document:
     """Give the APIGroupDiscoveryList v2: parents that are not served, metrics below them."""
-    listed = list(lines)
-    versions = [
-        {"version": version, "resources": _parents(version, listed), "freshness": "Current"}
-        for version in VERSIONS
-    ]
     body = {
         "kind": "APIGroupDiscoveryList",
         "apiVersion": "apidiscovery.k8s.io/v2",
         "metadata": {},
-        "items": [{"metadata": {"name": GROUP}, "versions": versions}],
+        "items": [_aggregated_group(group, lines) for group, lines in listed],
     }
     return Document(encode(body), AGGREGATED)
 
 
-def group() -> Json:
-    """Give the APIGroup, v1beta2 first and preferred."""
-    return {"kind": "APIGroup", "apiVersion": "v1", **_group_body()}
+def group_document(group: Group) -> Json:
+    """Give the APIGroup, the preferred version first."""
+    return {"kind": "APIGroup", "apiVersion": "v1", **_group_body(group)}
 
 
-def group_list() -> Document:
+def group_list(groups: Iterable[Group]) -> Document:
     """Give the APIGroupList, for clients that do not know the aggregated form."""
-    body = {"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group_body()]}
-    return Document(encode(body))
-
-
-@dataclass(frozen=True, slots=True)
-class _Documents:
-    catalogue: Catalogue
-    resources: dict[str, bytes]
-    aggregated: Document
+    bodies = [_group_body(group) for group in groups]
+    return Document(encode({"kind": "APIGroupList", "apiVersion": "v1", "groups": bodies}))
 
 
 class DiscoveryDocuments:
-    """Serves the documents, made anew only when the catalogue has been swapped."""
+    """Serves the documents of `groups`, made anew only when what they list has changed."""
 
-    def __init__(self, catalogue: Callable[[], Catalogue]) -> None:
-        """Take the catalogue of the moment from `catalogue`."""
-        self._catalogue = catalogue
-        self._made = _make(catalogue())
-        self._groups = group_list()
+    def __init__(self, groups: Sequence[Group]) -> None:
+        """Make the documents of what is listed now."""
+        self._groups = tuple(groups)
+        self._list = group_list(self._groups)
+        self._aggregated = Remembered(
+            lambda: tuple(group.lines() for group in self._groups),
+            lambda lines: aggregated_list(zip(self._groups, lines, strict=True)),
+        )
 
     def routes(self) -> list[Route]:
         """Give the routes under `/apis` that are no values."""
-        lists = [Route(f"/apis/{GROUP}/{version}", self._list_of(version)) for version in VERSIONS]
-        return [Route("/apis", self._apis), Route(f"/apis/{GROUP}", self._group), *lists]
+        return [
+            Route("/apis", self._apis),
+            *(Route(f"/apis/{group.name}", _whole(group)) for group in self._groups),
+            *(
+                Route(f"/apis/{group.name}/{version}", _resources(group, version))
+                for group in self._groups
+                for version in group.versions
+            ),
+        ]
 
     async def _apis(self, request: Request) -> Response:
         if prefers_aggregated(request.headers.get("accept", "")):
-            return tagged_answer(request, self._current().aggregated)
-        return tagged_answer(request, self._groups)
-
-    async def _group(self, request: Request) -> Response:
-        return json_answer(request, encode(group()))
-
-    def _list_of(self, version: str) -> Callable[[Request], Awaitable[Response]]:
-        # Without a tag: kube-apiserver may send the aggregated document's here.
-        async def endpoint(request: Request) -> Response:
-            return json_answer(request, self._current().resources[version])
-
-        return endpoint
-
-    def _current(self) -> _Documents:
-        catalogue = self._catalogue()
-        if catalogue is not self._made.catalogue:
-            self._made = _make(catalogue)
-        return self._made
+            return tagged_answer(request, self._aggregated())
+        return tagged_answer(request, self._list)
 
 
-def _make(catalogue: Catalogue) -> _Documents:
-    lines = entries(catalogue.offers)
-    resources = {version: resource_list(version, lines) for version in VERSIONS}
-    return _Documents(catalogue, resources, aggregated_list(lines))
+def _whole(group: Group) -> Endpoint:
+    body = encode(group_document(group))
+
+    async def endpoint(request: Request) -> Response:
+        return json_answer(request, body)
+
+    return endpoint
 
 
-def _group_body() -> Json:
-    versions = [{"groupVersion": f"{GROUP}/{version}", "version": version} for version in VERSIONS]
-    return {"name": GROUP, "versions": versions, "preferredVersion": versions[0]}
+def _resources(group: Group, version: str) -> Endpoint:
+    made = Remembered(group.lines, lambda lines: resource_list(group.name, version, lines))
+
+    # Without a tag: kube-apiserver may send the aggregated document's here.
+    async def endpoint(request: Request) -> Response:
+        return json_answer(request, made())
+
+    return endpoint
 
 
-def _parents(version: str, lines: list[Entry]) -> list[Json]:
-    return [
-        _parent(version, name, list(metrics))
-        for name, metrics in groupby(lines, key=lambda line: line.parent)
+def _group_body(group: Group) -> Json:
+    versions = [
+        {"groupVersion": f"{group.name}/{version}", "version": version}
+        for version in group.versions
     ]
+    return {"name": group.name, "versions": versions, "preferredVersion": versions[0]}
 
 
-def _parent(version: str, name: str, lines: list[Entry]) -> Json:
-    return {
+def _aggregated_group(group: Group, lines: Lines) -> Json:
+    versions = [
+        {
+            "version": version,
+            "resources": _resources_of(group.name, version, lines),
+            "freshness": "Current",
+        }
+        for version in group.versions
+    ]
+    return {"metadata": {"name": group.name}, "versions": versions}
+
+
+def _resources_of(group: str, version: str, lines: Lines) -> list[Json]:
+    by_parent = groupby(lines, key=lambda line: line.parent)
+    return [_resource(group, version, parent, list(below)) for parent, below in by_parent]
+
+
+def _resource(group: str, version: str, name: str, lines: list[Line]) -> Json:
+    first = lines[0]
+    below = [line for line in lines if line.metric]
+    described: Json = {
         "resource": name,
         # Empty, not absent: clients then drop the parent and keep what is below it.
-        "responseKind": {"group": "", "version": "", "kind": ""},
-        "scope": "Namespaced" if lines[0].namespaced else "Cluster",
+        "responseKind": _kind("", "", "") if below else _kind(group, version, first.kind),
+        "scope": "Namespaced" if first.namespaced else "Cluster",
         "singularResource": "",
-        "verbs": [],
-        "subresources": [_subresource(version, line.metric) for line in lines],
+        "verbs": [] if below else first.verbs,
     }
+    if not below:
+        return described
+    return described | {"subresources": [_subresource(group, version, line) for line in below]}
 
 
-def _subresource(version: str, metric: str) -> Json:
+def _subresource(group: str, version: str, line: Line) -> Json:
     return {
-        "subresource": metric,
-        "responseKind": {"group": GROUP, "version": version, "kind": LIST_KIND},
-        "verbs": ["get"],
+        "subresource": line.metric,
+        "responseKind": _kind(group, version, line.kind),
+        "verbs": line.verbs,
     }
+
+
+def _kind(group: str, version: str, kind: str) -> Json:
+    return {"group": group, "version": version, "kind": kind}

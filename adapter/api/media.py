@@ -10,6 +10,7 @@ AGGREGATED = f"{JSON};g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 _JSON_RANGES = frozenset({JSON, "application/*", "*/*"})
 _AGGREGATED = {"g": "apidiscovery.k8s.io", "v": "v2", "as": "APIGroupDiscoveryList"}
+_TABLE = {"g": "meta.k8s.io", "v": "v1", "as": "Table"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +31,11 @@ class MediaRange:
         """Tell whether it asks for aggregated discovery v2, whatever else it adds."""
         return self.name == JSON and _AGGREGATED.items() <= self.parameters.items()
 
+    @property
+    def table(self) -> bool:
+        """Tell whether it asks for rows and columns, as kubectl prints them."""
+        return self.name == JSON and _TABLE.items() <= self.parameters.items()
+
 
 def ranges(accept: str) -> list[MediaRange]:
     """Give the clauses that are wanted, the most wanted first; no header means anything."""
@@ -47,12 +53,19 @@ def require_json(accept: str) -> None:
 
 def prefers_aggregated(accept: str) -> bool:
     """Tell whether aggregated discovery v2 is wanted, and wanted before plain JSON."""
-    for clause in ranges(accept):
-        if clause.aggregated:
-            return True
-        if clause.plain_json:
-            return False
-    return False
+    wanted = ranges(accept)
+    known = (clause.aggregated for clause in wanted if clause.aggregated or clause.plain_json)
+    return next(known, False)
+
+
+def prefers_table(accept: str) -> bool:
+    """Tell whether a Table is wanted before plain JSON; raises NotAcceptable for neither."""
+    wanted = ranges(accept)
+    known = (clause.table for clause in wanted if clause.table or clause.plain_json)
+    preferred = next(known, None)
+    if preferred is None:
+        require_json(accept)
+    return bool(preferred)
 
 
 def _range(clause: str) -> MediaRange:

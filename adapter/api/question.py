@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from adapter.errors import BadRequest
+from adapter.api.status import shortened
+from adapter.errors import ApiError, BadRequest
 from adapter.flags import duration
 from adapter.model import selector
 from adapter.model.kinds import NAMESPACES
@@ -40,6 +41,10 @@ class Question:
         named = "" if self.name == EVERY else f" {self.name}"
         return f"the server could not find the metric {self.metric} for {self.word}{named}"
 
+    def refuse(self, kind: type[ApiError], reason: str) -> ApiError:
+        """Give the error that begins so and goes on with the reason."""
+        return kind(shortened(f"{self.begin}: {reason}"))
+
     @property
     def place(self) -> str:
         """Give ` in namespace NS`, nothing on root paths."""
@@ -59,9 +64,9 @@ def about_objects(version: str, path: dict[str, str], parameter: Parameter) -> Q
         word=path["resource"],
         name=path["name"],
         metric=path["metric"],
-        objects=_selector("labelSelector", parameter),
-        series=_series_selector(parameter),
-        deadline=_deadline(parameter("timeout")),
+        objects=label_selector("labelSelector", parameter),
+        series=series_selector("metricLabelSelector", parameter),
+        deadline=deadline_of(parameter("timeout")),
     )
 
 
@@ -75,16 +80,17 @@ def about_namespace(version: str, path: dict[str, str], parameter: Parameter) ->
     return about_objects(version, segments, parameter)
 
 
-def _selector(key: str, parameter: Parameter) -> Selector:
+def label_selector(key: str, parameter: Parameter) -> Selector:
+    """Give the selector that stands in the parameter `key`; raises BadRequest."""
     try:
         return selector.parse(parameter(key))
     except ValueError as error:
         raise BadRequest(f"{key}: {error}") from error
 
 
-def _series_selector(parameter: Parameter) -> Selector:
-    key = "metricLabelSelector"
-    found = _selector(key, parameter)
+def series_selector(key: str, parameter: Parameter) -> Selector:
+    """Give the selector in `key`; raises BadRequest also when it cannot be asked of Prometheus."""
+    found = label_selector(key, parameter)
     try:
         from_selector(found)
     except ValueError as error:
@@ -101,7 +107,11 @@ def _check_fields(text: str, name: str) -> None:
             raise BadRequest(msg)
 
 
-def _deadline(text: str) -> float:
+def deadline_of(text: str) -> float:
+    """Give the seconds that `text`, a duration or nothing, leaves for the answer, DEADLINE at most.
+
+    Raises BadRequest.
+    """
     if not text:
         return DEADLINE
     try:

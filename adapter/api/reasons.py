@@ -4,12 +4,26 @@ A user reads them in `kubectl describe hpa`, behind the words that say what was 
 """
 
 from collections.abc import Iterable
+from typing import Protocol
 
 from adapter.api.question import Question
 from adapter.engine.catalogue import Catalogue, Offer
 from adapter.model.kinds import PODS
 from adapter.model.objects import Resource
-from adapter.rules.rule import Rule
+
+
+class Placed(Protocol):
+    """A question of any kind."""
+
+    @property
+    def place(self) -> str:
+        """Give ` in namespace NS`, nothing for what has none."""
+        ...
+
+    @property
+    def deadline(self) -> float:
+        """Give the seconds that there were."""
+        ...
 
 
 def unknown_kind(question: Question) -> str:
@@ -22,10 +36,17 @@ def not_offered(question: Question, catalogue: Catalogue) -> str:
     kinds = [o.resource.qualified for o in catalogue.offers if o.metric == question.metric]
     if kinds:
         return f"it is offered for {_several(kinds)} only"
-    told = f"no rule offers a metric of this name{question.place}"
-    if not catalogue.failed:
-        return f"{told}, or Prometheus has no series for it"
-    return f"{told}, and discovery fails for {_several(map(rule_place, catalogue.failed))}"
+    return _unknown(f"no rule offers a metric of this name{question.place}", catalogue.failed)
+
+
+def no_external_rule(failed: Iterable[object]) -> str:
+    """Say that no external rule gives the metric; `failed` are those that are not discovered."""
+    return _unknown("no external rule offers a metric of this name", failed)
+
+
+def withheld(rule: object, cause: str) -> str:
+    """Say why a metric that a rule gives is not served."""
+    return f"{rule_place(rule)} gives it no single meaning: {cause}"
 
 
 def undiscovered() -> str:
@@ -74,6 +95,26 @@ def dropped(question: Question, offer: Offer, cause: str) -> str:
     return f"the sample of {offer.series} for {whose} is left out: {cause}"
 
 
+def no_use(resources: Iterable[str]) -> str:
+    """Say that Prometheus has nothing about the use of an object that is there."""
+    return f"Prometheus has no sample of its {' and '.join(resources)}"
+
+
+def use_dropped(resource: str, cause: str) -> str:
+    """Say why the sample that is there does not count as use."""
+    return f"the sample of its {resource} is left out: {cause}"
+
+
+def no_resource_rules() -> str:
+    """Say that nobody said how use is asked for."""
+    return "the rules have no resourceRules"
+
+
+def half_resource_rules(lacking: str) -> str:
+    """Say that one of the two rules is not there."""
+    return f"resourceRules has no rule for {lacking}, and an answer needs both"
+
+
 def unlabelled(offer: Offer) -> str:
     """Say that the query lost the label that tells the objects apart, and how to keep it."""
     labels = _several(binding.object_label for binding in offer.bindings)
@@ -81,30 +122,37 @@ def unlabelled(offer: Offer) -> str:
     return f"the answer to {place} lacks label {labels}, aggregate by (<<.GroupBy>>) to keep it"
 
 
-def unlisted(question: Question, cause: str) -> str:
+def unlisted(question: Placed, cause: str) -> str:
     """Say that the API server does not tell which objects there are."""
     return f"unable to list matching resources{question.place}: {cause}"
 
 
-def refused(question: Question, offer: Offer, cause: str) -> str:
+def refused(question: Placed, rule: object, cause: str) -> str:
     """Give Prometheus's own words about a query that it does not accept."""
-    return f"Prometheus refuses the query of {rule_place(offer.rule)}{question.place}: {cause}"
+    return f"Prometheus refuses the query of {rule_place(rule)}{question.place}: {cause}"
 
 
-def silent(question: Question, cause: str) -> str:
+def silent(question: Placed, cause: str) -> str:
     """Say that Prometheus does not answer."""
     return f"Prometheus gives no answer{question.place}: {cause}"
 
 
-def late(question: Question) -> str:
+def late(question: Placed) -> str:
     """Say that the deadline passed."""
     return f"no answer{question.place} within {question.deadline:g} seconds"
 
 
-def rule_place(rule: Rule) -> str:
-    """Say which rule it is and where it stands."""
-    line = f":{rule.line}" if rule.line else ""
-    return f"rule {rule.number} ({rule.file}{line})"
+def rule_place(rule: object) -> str:
+    """Say which rule it is and where it stands; `rule` reads `PLACE: NAME` as text."""
+    place, _, name = str(rule).rpartition(": ")
+    return f"{name} ({place})"
+
+
+def _unknown(told: str, failed: Iterable[object]) -> str:
+    places = _several(map(rule_place, failed))
+    if not places:
+        return f"{told}, or Prometheus has no series for it"
+    return f"{told}, and discovery fails for {places}"
 
 
 def _several(words: Iterable[str]) -> str:

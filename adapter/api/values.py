@@ -1,28 +1,17 @@
 """Answers about values: which metric, which objects, what Prometheus says of them."""
 
-import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from adapter.api import reasons
 from adapter.api.question import EVERY, Question
-from adapter.api.status import shortened
+from adapter.api.refusing import in_time, refusing
 from adapter.api.wire import Frame, MetricValueList
 from adapter.engine.asking import Ask
 from adapter.engine.catalogue import Catalogue, Offer
 from adapter.engine.reading import Reading
-from adapter.errors import (
-    ApiError,
-    ClusterDown,
-    DeadlineExceeded,
-    EndpointMissing,
-    InternalError,
-    NotFound,
-    PrometheusDown,
-    QueryRefused,
-    ServiceUnavailable,
-)
+from adapter.errors import ApiError, ClusterDown, InternalError, NotFound, ServiceUnavailable
 from adapter.model.kinds import NAMESPACES, Kinds
 from adapter.model.objects import ObjectRef, Resource
 from adapter.model.quantity import quantity
@@ -60,7 +49,7 @@ class _Target:
     offer: Offer
 
     def refuse(self, kind: type[ApiError], reason: str) -> ApiError:
-        return _refusal(kind, self.question, reason)
+        return self.question.refuse(kind, reason)
 
 
 class Values:
@@ -89,11 +78,8 @@ class Values:
         reason: NotFound, InternalError, ServiceUnavailable or DeadlineExceeded.
         """
         target = self._target(question)
-        try:
-            async with asyncio.timeout(question.deadline):
-                return await self._answer(target)
-        except TimeoutError:
-            raise target.refuse(DeadlineExceeded, reasons.late(question)) from None
+        async with in_time(question):
+            return await self._answer(target)
 
     async def _answer(self, target: _Target) -> MetricValueList:
         if target.question.name == EVERY:
@@ -103,9 +89,9 @@ class Values:
     def _target(self, question: Question) -> _Target:
         resource = self._kinds().find_qualified(question.word)
         if resource is None:
-            raise _refusal(NotFound, question, reasons.unknown_kind(question))
+            raise question.refuse(NotFound, reasons.unknown_kind(question))
         if reason := _misplaced(question, resource):
-            raise _refusal(NotFound, question, reason)
+            raise question.refuse(NotFound, reason)
         offer = self._catalogue().find(resource, question.metric)
         if offer is None:
             raise self._not_offered(question)
@@ -114,9 +100,9 @@ class Values:
 
     def _not_offered(self, question: Question) -> ApiError:
         if not self._discovered():
-            return _refusal(ServiceUnavailable, question, reasons.undiscovered())
+            return question.refuse(ServiceUnavailable, reasons.undiscovered())
         reason = reasons.not_offered(question, self._catalogue())
-        return _refusal(NotFound, question, reason)
+        return question.refuse(NotFound, reason)
 
     async def _about_selected(self, target: _Target) -> MetricValueList:
         refs = await self._selected(target)
@@ -158,20 +144,8 @@ class Values:
     async def _read(self, target: _Target, refs: list[ObjectRef]) -> Reading:
         question, offer = target.question, target.offer
         names = tuple(ref.name for ref in refs)
-        try:
+        with refusing(question, offer.rule):
             return await self._board.read(Ask(offer, question.namespace, names, question.series))
-        except InternalError as error:
-            raise target.refuse(InternalError, error.message) from error
-        except QueryRefused as error:
-            reason = reasons.refused(question, offer, str(error))
-            raise target.refuse(InternalError, reason) from error
-        except (PrometheusDown, EndpointMissing) as error:
-            reason = reasons.silent(question, str(error))
-            raise target.refuse(ServiceUnavailable, reason) from error
-
-
-def _refusal(kind: type[ApiError], question: Question, reason: str) -> ApiError:
-    return kind(shortened(f"{question.begin}: {reason}"))
 
 
 def _unlisted(target: _Target, error: ClusterDown) -> ApiError:

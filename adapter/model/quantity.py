@@ -1,9 +1,10 @@
-"""Kubernetes quantities in canonical decimal form, with milli precision."""
+"""Kubernetes quantities in canonical form, with milli precision."""
 
 from decimal import ROUND_HALF_UP, Decimal
 
 LARGEST_MILLI = 2**63 - 1
 _SUFFIXES = ("", "k", "M", "G", "T", "P", "E")
+_BINARY_SUFFIXES = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 
 
 def milli(value: float) -> int:
@@ -31,7 +32,23 @@ def quantity(value: float) -> str:
     rounded = milli(value)
     if rounded % 1000:
         return f"{rounded}m"
-    mantissa, power = rounded // 1000, 0
-    while mantissa and mantissa % 1000 == 0 and power < len(_SUFFIXES) - 1:
-        mantissa, power = mantissa // 1000, power + 1
-    return f"{mantissa}{_SUFFIXES[power]}"
+    return _scaled(rounded // 1000, 1000, _SUFFIXES)
+
+
+def binary_quantity(value: float) -> str:
+    """Give the canonical text of a number of bytes: `34560Ki`, in decimal form where it must be.
+
+    2048 is `2Ki`, 1000 is `1k`, 1536.5 is `1536500m`. Source: apimachinery's resource.Quantity,
+    BinarySI. Raises ValueError as `milli` does.
+    """
+    rounded = milli(value)
+    if rounded % 1000 or abs(rounded) < 1_024_000:
+        return quantity(value)
+    return _scaled(rounded // 1000, 1024, _BINARY_SUFFIXES)
+
+
+def _scaled(mantissa: int, step: int, suffixes: tuple[str, ...]) -> str:
+    power = 0
+    while mantissa and mantissa % step == 0 and power < len(suffixes) - 1:
+        mantissa, power = mantissa // step, power + 1
+    return f"{mantissa}{suffixes[power]}"

@@ -58,10 +58,16 @@ class Objects:
         `namespace` is empty for cluster-scoped kinds; for others empty means all namespaces.
         A kind that the API server does not serve has no objects. Raises ClusterDown.
         """
+        return list(await self.labelled(resource, namespace, selector))
+
+    async def labelled(
+        self, resource: Resource, namespace: str, selector: Selector
+    ) -> dict[ObjectRef, Mapping[str, str]]:
+        """Give what `select` gives, in that order, with the objects' labels. Raises ClusterDown."""
         if _are_pods(resource) and self._inventory.synced:
-            return self._select_pods(namespace, selector)
+            return self._pods(namespace, selector)
         known = await self._known(resource, namespace)
-        return [ref for ref, labels in known.items() if selector.matches(labels)]
+        return {ref: labels for ref, labels in known.items() if selector.matches(labels)}
 
     async def exists(self, resource: Resource, ref: ObjectRef) -> bool:
         """Tell whether the object is there; a pod that has ended is not. Raises ClusterDown."""
@@ -73,9 +79,13 @@ class Objects:
         """Give what the watch knows of a living pod, None while it knows nothing."""
         return self._inventory.get(namespace, name)
 
-    def _select_pods(self, namespace: str, selector: Selector) -> list[ObjectRef]:
+    def _pods(self, namespace: str, selector: Selector) -> dict[ObjectRef, Mapping[str, str]]:
         pods = self._inventory.in_namespace(namespace) if namespace else self._inventory.all()
-        return [ObjectRef(pod.namespace, pod.name) for pod in pods if selector.matches(pod.labels)]
+        return {
+            ObjectRef(pod.namespace, pod.name): pod.labels
+            for pod in pods
+            if selector.matches(pod.labels)
+        }
 
     async def _known(self, resource: Resource, namespace: str) -> Known:
         return await self._lists.get(

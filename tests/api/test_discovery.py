@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from adapter.api.discovery import entries
+from adapter.api.groups import custom_lines
 from adapter.engine.catalogue import Catalogue
 from adapter.model.kinds import BUILT_IN, NAMESPACES, NODES, PODS
 from adapter.model.objects import Resource
@@ -95,10 +95,14 @@ async def test_the_group_lists_both_versions_and_prefers_v1beta2() -> None:
     }
 
 
-async def test_the_group_list_has_the_group() -> None:
+async def test_the_group_list_has_all_three_groups_whatever_the_rules() -> None:
     told = (await World().get("/apis")).json()
     assert (told["kind"], told["apiVersion"]) == ("APIGroupList", "v1")
-    assert [group["name"] for group in told["groups"]] == [GROUP]
+    assert [group["name"] for group in told["groups"]] == [
+        GROUP,
+        "external.metrics.k8s.io",
+        "metrics.k8s.io",
+    ]
 
 
 async def test_the_aggregated_document_has_metrics_as_subresources() -> None:
@@ -197,6 +201,6 @@ def test_entries_of_one_parent_agree_on_the_scope() -> None:
     """Else kube-apiserver would drop the group version; a kind may change while a rule fails."""
     once = Resource(plural="gpus", singular="gpu", kind="GPU", namespaced=True)
     now = Resource(plural="gpus", singular="gpu", kind="GPU", namespaced=False)
-    lines = entries([offer(once, "a"), offer(now, "b")])
+    lines = custom_lines([offer(once, "a"), offer(now, "b")])
     assert len({line.namespaced for line in lines}) == 1
     assert [line.metric for line in lines] == ["a", "b"]

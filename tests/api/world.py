@@ -8,19 +8,26 @@ import httpx
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 
+from adapter.api.apis import Api, custom_api, external_api, usage_api
 from adapter.api.app import create_app
+from adapter.api.consumers import Consumers
+from adapter.api.external import ExternalValues
 from adapter.api.health import Health
 from adapter.api.values import Values
 from adapter.engine.asking import Ask
 from adapter.engine.board import Board
 from adapter.engine.catalogue import Catalogue, Offer
+from adapter.engine.external import ExternalAsk, ExternalValue
+from adapter.engine.external_metrics import ExternalCatalogue
 from adapter.engine.labels import Binding
 from adapter.engine.reading import Reading
+from adapter.engine.usage import Usage, UsageAsk
 from adapter.model.kinds import NAMESPACES, NODES, PODS, SERVICES, Kinds
 from adapter.model.objects import ObjectRef, Resource
 from adapter.model.selector import Selector
 from adapter.rules.dcgm import builtin_rules
 from adapter.rules.promql import Spread
+from adapter.rules.resource_rules import ResourceRules
 from adapter.telemetry import Telemetry
 
 P1 = "/apis/custom.metrics.k8s.io/v1beta1"
@@ -78,6 +85,38 @@ class StillBoard:
 
 
 @dataclass
+class StillExternals:
+    """Gives one external reading to everybody, or one error; remembers what was asked."""
+
+    values: tuple[ExternalValue, ...] = ()
+    failure: Exception | None = None
+    asked: list[ExternalAsk] = field(default_factory=list)
+
+    async def read(self, ask: ExternalAsk) -> tuple[ExternalValue, ...]:
+        """Give the reading whatever is asked."""
+        self.asked.append(ask)
+        if self.failure:
+            raise self.failure
+        return self.values
+
+
+@dataclass
+class StillUsage:
+    """Gives what each resource is used by, or an error by namespace; remembers what was asked."""
+
+    usages: dict[str, Usage] = field(default_factory=dict)
+    failures: dict[str, Exception] = field(default_factory=dict)
+    asked: list[UsageAsk] = field(default_factory=list)
+
+    async def read(self, ask: UsageAsk) -> Usage:
+        """Give the reading of the resource."""
+        self.asked.append(ask)
+        if ask.namespace in self.failures:
+            raise self.failures[ask.namespace]
+        return self.usages.get(ask.meter.rule.name, Usage(uses={}, dropped={}))
+
+
+@dataclass
 class StillObjects:
     """Objects by kind, with their labels."""
 
@@ -88,13 +127,19 @@ class StillObjects:
         self, resource: Resource, namespace: str, selector: Selector
     ) -> list[ObjectRef]:
         """Give those that are selected, by namespace and name."""
+        return list(await self.labelled(resource, namespace, selector))
+
+    async def labelled(
+        self, resource: Resource, namespace: str, selector: Selector
+    ) -> dict[ObjectRef, Labels]:
+        """Give the same with their labels."""
         self._fail()
-        found = [
-            one
-            for one, labels in self.known.get(resource.plural, {}).items()
-            if selector.matches(labels) and namespace in {"", one.namespace}
-        ]
-        return sorted(found, key=lambda one: (one.namespace, one.name))
+        known = self.known.get(resource.plural, {})
+        return {
+            one: known[one]
+            for one in sorted(known, key=lambda one: (one.namespace, one.name))
+            if selector.matches(known[one]) and namespace in {"", one.namespace}
+        }
 
     async def exists(self, resource: Resource, ref: ObjectRef) -> bool:
         """Tell whether it is known."""
@@ -130,6 +175,10 @@ class World:
     catalogue: Catalogue = field(
         default_factory=lambda: Catalogue(map(offer, (PODS, NODES, NAMESPACES, SERVICES)))
     )
+    externals: ExternalCatalogue = field(default_factory=ExternalCatalogue)
+    external_board: StillExternals = field(default_factory=StillExternals)
+    resource_rules: ResourceRules | None = None
+    usage_board: StillUsage = field(default_factory=StillUsage)
     kinds: Kinds = field(default_factory=Kinds)
     discovered: bool = True
     ready: bool = True
@@ -150,12 +199,32 @@ class World:
             ready={"pods": lambda: self.ready, "shutdown": lambda: True},
         )
         return create_app(
-            values=values,
-            catalogue=lambda: self.catalogue,
+            apis=[
+                custom_api(values, lambda: self.catalogue),
+                self._external(),
+                usage_api(self._consumers(), lambda: self.resource_rules),
+            ],
             health=health,
             telemetry=self.telemetry,
             version="0.1.0",
             middleware=self.middleware,
+        )
+
+    def _external(self) -> Api:
+        values = ExternalValues(
+            catalogue=lambda: self.externals,
+            board=self.real_board or self.external_board,
+            kinds=lambda: self.kinds,
+            discovered=lambda: self.discovered,
+        )
+        return external_api(values, lambda: self.externals, lambda: bool(self.externals.offers))
+
+    def _consumers(self) -> Consumers:
+        return Consumers(
+            rules=lambda: self.resource_rules,
+            board=self.real_board or self.usage_board,
+            objects=self.objects,
+            kinds=lambda: self.kinds,
         )
 
     async def get(self, path: str, **headers: str) -> httpx.Response:
