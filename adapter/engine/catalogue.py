@@ -3,9 +3,10 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from adapter.engine.labels import Binding, bindings_of
+from adapter.engine.labels import Binding, bindings_of, workload_first
 from adapter.model.kinds import Kinds
 from adapter.model.objects import Resource
+from adapter.rules.dcgm import is_gpu
 from adapter.rules.matchers import Matcher
 from adapter.rules.promql import Spread, keeps_unit, spread, sums_unit, window
 from adapter.rules.rule import Rule
@@ -92,7 +93,8 @@ def _offers_of_series(
     present = sorted(label for label, names in names_by_label.items() if series in names)
     for resource in _resources(rule, present, kinds):
         if bindings := bindings_of(rule, resource, present, kinds):
-            yield _offer(rule, series, metric, resource, bindings)
+            ordered = workload_first(bindings) if is_gpu(series) else bindings
+            yield _offer(rule, series, metric, resource, ordered)
 
 
 def _resources(rule: Rule, labels: Iterable[str], kinds: Kinds) -> list[Resource]:

@@ -9,7 +9,7 @@ from adapter.engine.labels import Binding
 from adapter.model.kinds import NAMESPACES, PODS
 from adapter.model.objects import ObjectRef, Sample
 from adapter.model.quantity import LARGEST_MILLI
-from adapter.rules.dcgm import field_of, is_blank, names_exporter
+from adapter.rules.dcgm import field_of, is_blank, is_gpu, names_exporter
 
 _LARGEST = LARGEST_MILLI / 1000
 
@@ -63,11 +63,11 @@ class Causes:
         self._series = offer.series
         self._field = field_of(offer.series) if offer.sums_unit else None
         self._summed = not offer.keeps_unit
-        self._guards_blanks = offer.sums_unit and _is_dcgm(offer.series)
+        self._guards_blanks = offer.sums_unit and is_gpu(offer.series)
         self._alive = alive if offer.resource.qualified == PODS.qualified else None
         # Where Prometheus keeps the target's labels these are the exporter's, for idle GPUs too.
         plain = {PODS.qualified: PODS.singular, NAMESPACES.qualified: NAMESPACES.singular}
-        owned = plain.get(offer.resource.qualified) if _is_dcgm(offer.series) else None
+        owned = plain.get(offer.resource.qualified) if is_gpu(offer.series) else None
         self._exporter_label = owned
 
     def of(self, ref: ObjectRef, sample: Sample, binding: Binding) -> Cause | None:
@@ -93,7 +93,3 @@ class Causes:
             return words_of(cause)
         bounds = f"{self._field.low:g} to {self._field.high:g}"
         return f"its value is outside the possible range of {self._series} ({bounds})"
-
-
-def _is_dcgm(series: str) -> bool:
-    return series.startswith("DCGM_")

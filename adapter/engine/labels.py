@@ -36,6 +36,15 @@ def bindings_of(
     return tuple(Binding(label, _partner(label, namespaces, words)) for label in labels)
 
 
+def workload_first(bindings: tuple[Binding, ...]) -> tuple[Binding, ...]:
+    """Give `bindings` with those of `exported_*` labels first, whatever their rule prefers.
+
+    Prometheus renames a label to `exported_*` where its target has one of that name: of a GPU's
+    series it is the workload's then, and the other is the exporter's, which uses no GPU.
+    """
+    return tuple(sorted(bindings, key=lambda one: not one.object_label.startswith("exported_")))
+
+
 def _partner(label: str, namespaces: Sequence[str], words: frozenset[str]) -> str:
     def distance(namespace: str) -> tuple[bool, int]:
         differs = _context(label, words) != _context(namespace, words)

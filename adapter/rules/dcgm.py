@@ -138,6 +138,11 @@ def _catalogue() -> Iterator[tuple[str, Field]]:
 _FIELDS: Mapping[str, Field] = dict(_catalogue())
 
 
+def is_gpu(series: str) -> bool:
+    """Tell whether a series is one of DCGM's."""
+    return series.startswith("DCGM_")
+
+
 def field_of(series: str) -> Field | None:
     """Give the field that a series of dcgm-exporter carries, None for any other series."""
     return _FIELDS.get(series)
@@ -162,12 +167,15 @@ def names_exporter(labels: Mapping[str, str]) -> bool:
     """Tell whether the label `pod` is the scrape target's own pod, not the workload's.
 
     So it is when no `exported_pod` stands beside it and the pod or its container says that it is
-    dcgm-exporter, or the pod's name begins with that of the scraped Service or job.
+    dcgm-exporter, the exporter's own host name is the pod's, or the pod's name begins with that of
+    the scraped Service or job.
     """
     pod = labels.get("pod", "")
     if not pod or labels.get("exported_pod"):
         return False
-    if "dcgm-exporter" in pod or "dcgm-exporter" in labels.get("container", ""):
+    if "dcgm-exp" in pod or "dcgm-exporter" in labels.get("container", ""):
+        return True
+    if pod in {labels.get("Hostname"), labels.get("hostname")}:
         return True
     targets = (labels.get("service", ""), labels.get("job", "").rpartition("/")[2])
     return any(target and f"{pod}-".startswith(f"{target}-") for target in targets)

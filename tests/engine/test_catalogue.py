@@ -98,6 +98,16 @@ def test_a_query_that_changes_the_values_does_not_keep_the_unit() -> None:
     assert not offer(rule("rate(<<.Series>>{<<.LabelMatchers>>}[2m])")).keeps_unit
 
 
+def test_a_gpu_is_never_offered_by_the_exporters_labels_first() -> None:
+    """In whatever order the file has them; other series go by the file."""
+    overrides = [("exported_pod", "", "pod"), ("pod", "", "pod"), ("namespace", "", "namespace")]
+    labels = [label for label, _, _ in overrides]
+    gpus = offer(rule(overrides=overrides), labels=labels)
+    others = offer(rule(overrides=overrides), labels=labels, series="queue_depth")
+    assert [one.object_label for one in gpus.bindings] == ["exported_pod", "pod"]
+    assert [one.object_label for one in others.bindings] == ["pod", "exported_pod"]
+
+
 def test_a_sum_has_the_unit_but_not_the_range() -> None:
     summed = offer(rule("sum(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)"))
     assert (summed.keeps_unit, summed.sums_unit) == (False, True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from adapter.engine.labels import Binding, bindings_of
+from adapter.engine.labels import Binding, bindings_of, workload_first
 from adapter.model.kinds import NODES, PODS, Kinds
 from adapter.rules.dcgm import builtin_rules
 from tests.engine.parts import rule
@@ -29,6 +29,11 @@ def test_the_old_spelling_goes_together_too() -> None:
         Binding("pod_name", "pod_namespace"),
         Binding("pod", "namespace"),
     )
+
+
+def test_labels_of_the_workload_can_be_put_first_the_others_as_they_were() -> None:
+    plain, old, own = (Binding(f"{one}pod", f"{one}ns") for one in ("", "old_", "exported_"))
+    assert workload_first((plain, old, own)) == (own, plain, old)
 
 
 def test_a_label_without_a_partner_takes_the_preferred_namespace() -> None:

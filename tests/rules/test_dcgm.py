@@ -159,6 +159,9 @@ _EXPORTER = "nvidia-dcgm-exporter-x7k2p"
         {"pod": "gpu-mon", "service": "gpu-mon"},
         {"pod": "mon-x7k2p", "container": "nvidia-dcgm-exporter"},
         {"pod": _EXPORTER, "exported_pod": ""},
+        {"pod": "dcgm-exp-a", "job": "gpus"},
+        {"pod": "mon-x7k2p", "Hostname": "mon-x7k2p"},
+        {"pod": "mon-x7k2p", "hostname": "mon-x7k2p", "Hostname": ""},
     ],
 )
 def test_the_scrape_targets_own_pod_is_known(labels: dict[str, str]) -> None:
@@ -173,6 +176,7 @@ def test_the_scrape_targets_own_pod_is_known(labels: dict[str, str]) -> None:
         {"pod": _EXPORTER, "exported_pod": "train-0"},
         {"pod": "train-0", "service": "nvidia-dcgm-exporter", "container": "server"},
         {"pod": "gpu-monitor-0", "service": "gpu-mon", "job": ""},
+        {"pod": "dcgmproftester-0", "Hostname": "gpu-a"},
     ],
 )
 def test_a_workloads_pod_is_not_taken_for_the_exporter(labels: dict[str, str]) -> None:
