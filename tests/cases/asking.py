@@ -99,13 +99,14 @@ def named(name: str, **labels: str) -> dict[str, Any]:
 
 @asynccontextmanager
 async def adapter(
-    stage: Stage, scene: Scene, rules: str, *flags: str, ready: bool = True
+    stage: Stage, scene: Scene, rules: str, *flags: str, ready: bool = True, prefix: str = ""
 ) -> AsyncIterator[Adapter]:
     """Run the adapter with the rules (a list in YAML; none: the built-in ones) until the end.
 
-    `ready` waits until it says so.
+    `ready` waits until it says so; `prefix` comes behind Prometheus's address.
     """
-    given = [*_given(stage, scene, rules), *FLAGS, *flags]
+    url = f"{stage.tenancy.url(scene.name)}{prefix}"
+    given = [*_given(stage, scene, rules), f"--prometheus-url={url}", *FLAGS, *flags]
     settings = parse(given)
     async with AsyncExitStack() as stack:
         files = RuleFiles(settings.config) if settings.config else None
@@ -134,7 +135,7 @@ def _given(stage: Stage, scene: Scene, rules: str) -> list[str]:
     kubeconfig = stage.kubernetes.kubeconfig(stage.folder)
     accounts = ("lister", "authentication", "authorization")
     given = [f"--{account}-kubeconfig={kubeconfig}" for account in accounts]
-    given += [f"--cert-dir={stage.folder}", f"--prometheus-url={stage.tenancy.url(scene.name)}"]
+    given.append(f"--cert-dir={stage.folder}")
     if rules:
         file = stage.folder / f"{scene.name}.yaml"
         file.write_text(rules if "ules:" in rules else f"rules:{rules}")

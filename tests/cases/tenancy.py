@@ -13,6 +13,8 @@ from typing import Self
 import httpx
 from aiohttp import web
 
+CLUSTER_PREFIX = "/select/0/prometheus"
+"""Under this path a scene is served as well, as some backends want it."""
 Parameters = list[tuple[str, str]]
 _QUOTED_OR_BRACE = re.compile(r'"(?:[^"\\]|\\.)*"|\{')
 
@@ -24,6 +26,7 @@ class Asked:
     scene: str
     verb: str
     path: str
+    url_length: int
     parameters: Mapping[str, str]
     headers: Mapping[str, str]
 
@@ -72,13 +75,15 @@ class Tenancy:
         return f"{self._address}/{scene}"
 
     async def _answer(self, request: web.Request) -> web.Response:
-        scene, path = request.match_info["scene"], f"/{request.match_info['path']}"
+        scene, told = request.match_info["scene"], f"/{request.match_info['path']}"
+        path = told.removeprefix(CLUSTER_PREFIX)
         form = await request.post()
         given = [*request.query.items(), *((key, str(text)) for key, text in form.items())]
         asked = Asked(
             scene=scene,
             verb=request.method,
-            path=path,
+            path=told,
+            url_length=len(str(request.rel_url)),
             parameters=dict(given),
             headers=dict(request.headers),
         )

@@ -40,7 +40,6 @@ HOSTNAMES = {
     "exporter-renamed": 'hostname="dcgm-exp-a",node="gpu-a"',
     "localhost": 'Hostname="localhost",hostname="localhost",node="gpu-a"',
     "all": 'Hostname="dcgm-exp-a",hostname="gpu-b",node="gpu-a"',
-    "one-real": 'Hostname="dcgm-exp-a",hostname="gpu-a"',
 }
 NODES = {
     name: scene(f"node-{name}", f'DCGM_FI_DEV_POWER_USAGE{{{labels},UUID="GPU-1"}} 300\n')
