@@ -16,6 +16,7 @@ from adapter.settings import DiscoverySettings
 from adapter.telemetry import Telemetry
 
 _PATIENCE = 10.0
+_LOOK_FOR_KINDS = 1.0
 _FIRST_RETRY = 0.5
 _LONGEST_RETRY_OF_NOTHING = 15.0
 # An instant query still sees a sample five minutes old, so its metric must be listed that long.
@@ -67,6 +68,10 @@ class Subject(Protocol[Ruling, Offering, Catalogued_co]):
         """Give a line for each thing about rules that their author should know."""
         ...
 
+    def reminders(self, standings: Standings[Ruling, Offering], kinds: Kinds) -> list[str]:
+        """Give a line for each rule that is off for now: these are told again and again."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class _Group(Generic[Ruling]):
@@ -83,7 +88,7 @@ class Discovery(Generic[Ruling, Offering, Catalogued]):
     rule that fails keeps what it offered last and harms no other; what it finds is offered as
     soon as it is known. Passes follow each other `settings.relist_interval` seconds from end to
     start; after one in which a rule failed, or nothing at all was found, the next comes sooner,
-    at first within a second.
+    at first within a second, and when `kinds` gives another object it comes within another.
     """
 
     def __init__(  # noqa: PLR0917  (made once, from parts of different types)
@@ -109,6 +114,10 @@ class Discovery(Generic[Ruling, Offering, Catalogued]):
         self._clock = clock
         self._started = clock.monotonic()
         self._told: frozenset[str] = frozenset()
+        self._reminded: tuple[float, list[str]] = clock.monotonic(), []
+        # The kinds that all rules were last looked for with, and those that were last looked at.
+        self._passed_with: Kinds | None = None
+        self._seen_kinds: Kinds | None = None
         self._retry = _FIRST_RETRY
         self.catalogue = subject.catalogue(self._standings)
         self.succeeded = not self._standings.rules
@@ -140,7 +149,9 @@ class Discovery(Generic[Ruling, Offering, Catalogued]):
         With other rules to use, it is over those of them that are new.
         """
         wanted, kinds = self._next, self._kinds()
+        self._seen_kinds = kinds
         if wanted is None:
+            self._passed_with = kinds
             await self._pass(self._standings, self._standings.rules, kinds)
             self._standings.unseen = ()
         else:
@@ -155,6 +166,7 @@ class Discovery(Generic[Ruling, Offering, Catalogued]):
             return
         standings.unseen = ()
         self._standings, self._postponed = standings, False
+        self._seen_kinds = self._passed_with
         if self._next is rules:
             self._next = None
 
@@ -168,14 +180,20 @@ class Discovery(Generic[Ruling, Offering, Catalogued]):
                 tasks.start_soon(self._discover_group, standings, survey, group, kinds)
 
     async def _wait(self, seconds: float) -> None:
-        """Wait, but no longer than until there are other rules to use."""
+        """Wait, but no longer than until there are other rules to use, or other kinds."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._wake, seconds)
+            tasks.start_soon(self._wake_for_kinds)
             await self._woken.wait()
             tasks.cancel_scope.cancel()
 
     async def _wake(self, seconds: float) -> None:
         await self._clock.sleep(seconds)
+        self._woken.set()
+
+    async def _wake_for_kinds(self) -> None:
+        while self._kinds() is self._seen_kinds:
+            await self._clock.sleep(_LOOK_FOR_KINDS)
         self._woken.set()
 
     async def _discover_group(
@@ -231,6 +249,7 @@ class Discovery(Generic[Ruling, Offering, Catalogued]):
     def _conclude(self, kinds: Kinds) -> None:
         self._publish()
         self._warn(kinds)
+        self._remind(kinds)
         rules, failed = self._standings.rules, self._standings.failed
         if len(failed) < len(rules) or not rules:
             self.succeeded = True
@@ -242,6 +261,15 @@ class Discovery(Generic[Ruling, Offering, Catalogued]):
             if warning not in self._told:
                 _log.warning("rule in doubt", extra={"warning": warning})
         self._told = frozenset(warnings)
+
+    def _remind(self, kinds: Kinds) -> None:
+        lines = self._subject.reminders(self._standings, kinds)
+        now, (before, told) = self._clock.monotonic(), self._reminded
+        if lines == told and now - before < self._settings.relist_interval:
+            return
+        for line in lines:
+            _log.warning("rule is off", extra={"warning": line})
+        self._reminded = now, lines
 
     def _pause(self) -> float:
         offers, failed = self._standings.offers, self._standings.failed

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from adapter.engine.absent_kinds import reminders, usable
 from adapter.engine.external import ExternalOffer
 from adapter.engine.standings import Standing, Standings
 from adapter.engine.survey import Survey
@@ -42,9 +43,13 @@ class ExternalMetrics:
     async def find(
         self, survey: Survey, query: str, rules: Sequence[ExternalRule], kinds: Kinds
     ) -> Mapping[ExternalRule, Standing[ExternalOffer]]:
-        """Give what each of `rules` offers, by the names of the series alone."""
-        names = await survey.names(query)
-        return {rule: _standing(rule, names) for rule in rules}
+        """Give what each of `rules` offers, by the names of the series alone.
+
+        A rule with an override to a kind that is not there offers nothing.
+        """
+        asking = usable(rules, kinds)
+        names = await survey.names(query) if asking else frozenset[str]()
+        return {rule: _standing(rule, names) if rule in asking else Standing() for rule in rules}
 
     def catalogue(self, standings: Standings[ExternalRule, ExternalOffer]) -> ExternalCatalogue:
         """Give the catalogue."""
@@ -57,6 +62,12 @@ class ExternalMetrics:
             *(line for one in standings.by_rule.values() for line in one.warnings),
             *_replacements(standings.offers),
         ]
+
+    def reminders(
+        self, standings: Standings[ExternalRule, ExternalOffer], kinds: Kinds
+    ) -> list[str]:
+        """Tell of rules that are off for want of a kind."""
+        return reminders(standings.rules, kinds)
 
 
 def _standing(rule: ExternalRule, names: Iterable[str]) -> Standing[ExternalOffer]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from adapter.engine.absent_kinds import reminders, usable
 from adapter.engine.catalogue import Catalogue, Offer, offers_of, replaced, shared_names
 from adapter.engine.standings import Standing, Standings
 from adapter.engine.survey import NamesByLabel, Survey
@@ -17,25 +18,34 @@ class ObjectMetrics:
     async def find(
         self, survey: Survey, query: str, rules: Sequence[Rule], kinds: Kinds
     ) -> Mapping[Rule, Standing[Offer]]:
-        """Give what each of `rules` offers, by the names of the series that carry each label."""
+        """Give what each of `rules` offers, by the names of the series that carry each label.
+
+        A rule with an override to a kind that is not there offers nothing.
+        """
+        asking = usable(rules, kinds)
 
         def meaningful(label: str) -> bool:
-            return any(rule.resource_of(label, kinds) for rule in rules)
+            return any(rule.resource_of(label, kinds) for rule in asking)
 
-        names = await survey.names_by_label(query, meaningful)
-        return {rule: _standing(rule, names, kinds) for rule in rules}
+        names = await survey.names_by_label(query, meaningful) if asking else {}
+        return {
+            rule: _standing(rule, names, kinds) if rule in asking else Standing() for rule in rules
+        }
 
     def catalogue(self, standings: Standings[Rule, Offer]) -> Catalogue:
         """Give the catalogue."""
         return Catalogue(standings.offers, standings.failed)
 
     def doubts(self, standings: Standings[Rule, Offer], kinds: Kinds) -> list[str]:
-        """Tell of kinds that there are not, of names in common, and of offers that are replaced."""
+        """Tell of names in common and of offers that are replaced."""
         return [
-            *(line for rule in standings.rules for line in _unknown_kinds(rule, kinds)),
             *(line for one in standings.by_rule.values() for line in one.warnings),
             *map(_replacement, replaced(standings.offers)),
         ]
+
+    def reminders(self, standings: Standings[Rule, Offer], kinds: Kinds) -> list[str]:
+        """Tell of rules that are off for want of a kind."""
+        return reminders(standings.rules, kinds)
 
 
 def _standing(rule: Rule, names: NamesByLabel, kinds: Kinds) -> Standing[Offer]:
@@ -47,14 +57,6 @@ def _standing(rule: Rule, names: NamesByLabel, kinds: Kinds) -> Standing[Offer]:
             for metric, series in shared_names(rule, found).items()
         ],
     )
-
-
-def _unknown_kinds(rule: Rule, kinds: Kinds) -> list[str]:
-    return [
-        f"{rule}: label {label} means {f'{word}.{group}' if group else word}, which the cluster "
-        "does not have; the rule's other labels are served"
-        for label, group, word in rule.unknown_overrides(kinds)
-    ]
 
 
 def _replacement(pair: tuple[Offer, Offer]) -> str:

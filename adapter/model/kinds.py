@@ -40,7 +40,8 @@ BUILT_IN = (
 class Kinds:
     """An immutable set of kinds in order of preference: core first, then as discovery lists them.
 
-    `Kinds()` holds BUILT_IN; a refreshed set from the API server replaces it whole.
+    `Kinds()` holds BUILT_IN; a refreshed set from the API server replaces it whole. Two sets are
+    equal when they mean the same by every word.
     """
 
     def __init__(self, resources: Iterable[Resource] = BUILT_IN) -> None:
@@ -50,6 +51,14 @@ class Kinds:
         for resource in self._all:
             for word in {resource.plural.lower(), resource.singular.lower()}:
                 self._by_word.setdefault(word, []).append(resource)
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether `other` holds the same kinds in the same order."""
+        return self._all == other._all if isinstance(other, Kinds) else NotImplemented
+
+    def __hash__(self) -> int:
+        """Agree with equality."""
+        return hash(self._all)
 
     def find(self, word: str, group: str = "") -> Resource | None:
         """Give the kind that `word` (singular or plural, any case) means, None if there is none.

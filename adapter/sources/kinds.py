@@ -95,7 +95,10 @@ async def fetch_kinds(api: Documents) -> Kinds:
 
 
 class KindsRefresh:
-    """Keeps `current` as the API server has it, asked every `interval` seconds."""
+    """Keeps `current` as the API server has it, asked every `interval` seconds.
+
+    It stays the same object until the kinds differ.
+    """
 
     def __init__(self, api: Documents, interval: float, *, backoff: Backoff | None = None) -> None:
         """Start with the kinds that every cluster has."""
@@ -109,13 +112,17 @@ class KindsRefresh:
         """Refresh for ever; a failure keeps what is known and is logged once."""
         while True:
             try:
-                self.current = await fetch_kinds(self._api)
+                self._take(await fetch_kinds(self._api))
             except ClusterDown as error:
                 await self._failed(error)
                 continue
             self._failing = False
             self._backoff.reset()
             await asyncio.sleep(self._interval)
+
+    def _take(self, kinds: Kinds) -> None:
+        if kinds != self.current:
+            self.current = kinds
 
     async def _failed(self, error: ClusterDown) -> None:
         if not self._failing:

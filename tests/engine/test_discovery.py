@@ -1,5 +1,6 @@
 """The loop that finds out what can be offered."""
 
+import itertools
 import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -8,6 +9,7 @@ import anyio
 import pytest
 
 from adapter.engine.discovery import Discovery
+from adapter.engine.labels import Binding
 from adapter.engine.object_metrics import ObjectMetrics
 from adapter.errors import PrometheusDown, QueryRefused
 from adapter.model.kinds import BUILT_IN, NAMESPACES, NODES, PODS, Kinds
@@ -169,20 +171,23 @@ async def test_a_metric_is_there_soon_after_its_first_scrape() -> None:
 
 async def test_after_a_success_the_next_failure_is_retried_soon_again() -> None:
     world = World([GPU_RULE], interval=60, failing={"names": DOWN})
+    start = world.clock.now
     async with world.running():
         await world.clock.advance(3)
         world.index.failing = {}
         await world.clock.advance(1)
         world.index.failing = {"names": DOWN}
         await world.clock.advance(60.5)
-    assert world.clock.slept == [0.5, 1, 2, 60, 0.5, 1]
+    moments = sorted(at - start for at in set(world.index.asked_at))
+    assert moments == [0, 0.5, 1.5, 3.5, 63.5, 64]
 
 
 async def test_retries_are_never_rarer_than_the_interval() -> None:
     world = World([GPU_RULE], interval=2, failing={"names": DOWN})
     async with world.running():
         await world.clock.advance(60)
-    assert max(world.clock.slept) == 2
+    moments = sorted(set(world.index.asked_at))
+    assert max(later - one for one, later in itertools.pairwise(moments)) == 2
 
 
 async def test_it_is_settled_once_a_pass_has_succeeded_for_a_rule() -> None:
@@ -236,34 +241,108 @@ GIZMO = Resource(
 GIZMO_RULE = rule(overrides=[*POD_AND_NAMESPACE, ("gizmo", "example.com", "gizmo")])
 
 
-async def test_an_override_to_a_kind_that_is_not_there_is_told_and_the_rest_served(
+def warnings_told(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """Give the warnings logged so far, without the words that say which rule it is."""
+    return [record.__dict__["warning"].partition(" 1: ")[2] for record in caplog.records]
+
+
+GIZMO_IS_ABSENT = (
+    "it is off: label gizmo means gizmo.example.com, a kind that the cluster is not known to have"
+)
+
+
+async def test_an_override_to_a_kind_that_is_not_there_puts_its_rule_off_and_no_other(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    world = World([GIZMO_RULE], [GPU | {"gizmo": "g"}])
+    world = World([GIZMO_RULE, QUEUE_RULE], [GPU | {"gizmo": "g"}, QUEUE])
     with caplog.at_level(logging.WARNING, "adapter"):
         await world.discovery.discover()
-        await world.discovery.discover()
-    told = [record.__dict__["warning"] for record in caplog.records]
-    fault = "label gizmo means gizmo.example.com, which the cluster does not have"
-    assert told == [f"rules.yaml:3: rule 1: {fault}; the rule's other labels are served"]
-    assert world.offered() == (UTIL,)
+    assert warnings_told(caplog) == [GIZMO_IS_ABSENT]
+    assert world.offered() == ("queue_length",)
+    assert world.discovery.catalogue.failed == ()
 
 
-async def test_a_kind_that_appears_later_is_served_from_the_next_pass_on() -> None:
-    world = World([GIZMO_RULE], [GPU | {"gizmo": "g"}])
-    await world.discovery.discover()
-    world.kinds = Kinds([*BUILT_IN, GIZMO])
-    await world.discovery.discover()
-    assert world.offered(GIZMO) == (UTIL,)
+async def test_that_a_rule_is_off_is_told_again_with_each_interval(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    world = World([GIZMO_RULE, QUEUE_RULE], interval=60)
+    with caplog.at_level(logging.WARNING, "adapter"):
+        async with world.running():
+            await world.clock.advance(130)
+    assert warnings_told(caplog) == [GIZMO_IS_ABSENT] * 3
 
 
-async def test_a_doubt_that_comes_back_is_told_again(caplog: pytest.LogCaptureFixture) -> None:
+async def test_passes_that_follow_soon_do_not_repeat_that_a_rule_is_off(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    world = World([GIZMO_RULE], interval=600)
+    with caplog.at_level(logging.WARNING, "adapter"):
+        async with world.running():
+            await world.clock.advance(100)
+    assert len(set(world.index.asked_at)) == 0
+    assert warnings_told(caplog) == [GIZMO_IS_ABSENT]
+
+
+async def test_a_kind_that_appears_is_served_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    world = World([GIZMO_RULE, QUEUE_RULE], [GPU | {"gizmo": "g"}, QUEUE], interval=600)
+    async with world.running():
+        await world.clock.advance(20)
+        world.kinds = Kinds([*BUILT_IN, GIZMO])
+        caplog.clear()
+        await world.clock.advance(1)
+        assert world.offered(GIZMO) == (UTIL,)
+    assert warnings_told(caplog) == []
+
+
+async def test_a_kind_that_is_taken_away_puts_its_rule_off(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     world = World([GIZMO_RULE], [GPU | {"gizmo": "g"}])
     with caplog.at_level(logging.WARNING, "adapter"):
         for kinds in (Kinds(), Kinds([*BUILT_IN, GIZMO]), Kinds()):
             world.kinds = kinds
             await world.discovery.discover()
-    assert len(caplog.records) == 2
+    assert warnings_told(caplog) == [GIZMO_IS_ABSENT] * 2
+    assert world.offered() == ()
+
+
+async def test_the_same_kinds_read_again_lead_to_no_pass() -> None:
+    world = World([GPU_RULE], interval=600)
+    async with world.running():
+        await world.clock.advance(100)
+    assert len(set(world.index.asked_at)) == 1
+
+
+async def test_new_rules_that_cannot_be_looked_for_are_not_looked_for_in_a_rush() -> None:
+    """Other kinds beside other rules, while Prometheus is down: passes come ever rarer."""
+    world = World([GPU_RULE], interval=600)
+    async with world.running():
+        world.index.failing = {"names": DOWN}
+        world.kinds = Kinds([*BUILT_IN, GIZMO])
+        world.discovery.use([QUEUE_RULE])
+        await world.clock.advance(16)
+    assert len(set(world.index.asked_at)) <= 7
+
+
+async def test_other_kinds_are_seen_by_rules_that_were_there_before_new_ones() -> None:
+    world = World([GIZMO_RULE], [GPU | {"gizmo": "g"}, QUEUE], interval=600)
+    async with world.running():
+        world.kinds = Kinds([*BUILT_IN, GIZMO])
+        world.discovery.use([GIZMO_RULE, QUEUE_RULE])
+        await world.clock.advance(1)
+        assert world.offered(GIZMO) == (UTIL,)
+
+
+async def test_a_cluster_scoped_kind_of_the_clusters_own_is_offered_without_a_namespace() -> None:
+    fleet = Resource(
+        group="example.com", plural="fleets", singular="fleet", kind="Fleet", namespaced=False
+    )
+    world = World([rule(overrides=[("fleet", "example", "fleets")])], [GPU | {"fleet": "f"}])
+    world.kinds = Kinds([*BUILT_IN, fleet])
+    await world.discovery.discover()
+    (offer,) = world.discovery.catalogue.offers
+    assert (offer.resource, offer.metric) == (fleet, UTIL)
+    assert offer.bindings == (Binding("fleet", ""),)
 
 
 async def test_a_rule_that_replaces_another_is_told_once(

@@ -176,3 +176,15 @@ async def test_kinds_start_with_what_every_cluster_has_and_are_refreshed(
     async with running(refresh):
         await until(lambda: refresh.current.find("zone") is not None)
     assert refresh.current is not start
+
+
+async def test_kinds_that_are_the_same_when_read_again_stay_the_same_object(
+    cluster: FakeKubernetes, api: KubeApi
+) -> None:
+    cluster.documents |= {"/api/v1": CORE, "/apis": AGGREGATED}
+    refresh = KindsRefresh(api, 0.001)
+    async with running(refresh):
+        await until(lambda: refresh.current.find("zone") is not None)
+        first, asked = refresh.current, len(cluster.asked)
+        await until(lambda: len(cluster.asked) > asked + 4)
+        assert refresh.current is first
