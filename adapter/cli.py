@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import uvloop
 
+from adapter.check.command import run as check
+from adapter.check.options import wants_check
 from adapter.errors import InputError
 from adapter.options import parse
 from adapter.rules.config import RulesFile
@@ -21,10 +23,10 @@ _log = logging.getLogger(__name__)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the server until SIGTERM or SIGINT and give the exit code.
+    """Run the server until SIGTERM or SIGINT, or `check`, and give the exit code.
 
     0 after a clean stop; 2 when flags or files are wrong, with one line for each problem on
-    standard error.
+    standard error. A check has its own.
     """
     try:
         return _run(sys.argv[1:] if argv is None else argv)
@@ -35,6 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str]) -> int:
+    if wants_check(argv):
+        return check(argv)
     settings = parse(argv)
     files = RuleFiles(settings.config) if settings.config else None
     rules = files.rules if files else RulesFile(rules=builtin_rules())

@@ -183,6 +183,14 @@ def read_flags(
     return values, frozenset(name for name, given in texts.items() if given is not None)
 
 
+def words_of(
+    flags: Sequence[Flag], parser: argparse.ArgumentParser, argv: Sequence[str]
+) -> tuple[str, ...]:
+    """Give the words that are neither flags nor values of flags, in order."""
+    _, rest = parser.parse_known_args(list(_spelled_out(flags, argv)))
+    return tuple(word for word in rest if not word.startswith("-"))
+
+
 def _spelled_out(flags: Sequence[Flag], argv: Sequence[str]) -> Iterator[str]:
     """Give the words with `--switch` as `--switch=true`, as a switch never takes the next word."""
     switches = {f"--{flag.name}" for flag in flags if flag.read is switch}

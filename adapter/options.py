@@ -1,6 +1,6 @@
 """Settings from the command line, checked whole."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -32,14 +32,21 @@ def parse(argv: Sequence[str]) -> Settings:
 
     Raises InputError with every problem of the command line together; `--help` prints and exits.
     """
-    values, given = read_flags(FLAGS, build_parser(FLAGS, PROG, DESCRIPTION), argv)
+    return settled(*read_flags(FLAGS, build_parser(FLAGS, PROG, DESCRIPTION), argv))
+
+
+def settled(values: Mapping[str, Any], given: frozenset[str]) -> Settings:
+    """Give the settings that the values of all flags decide; `given` are the flags that were given.
+
+    Raises InputError with everything that does not go together.
+    """
     settings = _settings(values, given)
     if problems := [*_conflicts(settings)]:
         raise InputError(problems)
     return settings
 
 
-def _settings(values: dict[str, Any], given: frozenset[str]) -> Settings:
+def _settings(values: Mapping[str, Any], given: frozenset[str]) -> Settings:
     parts: dict[str, dict[str, Any]] = {"": {}, **{part: {} for part in _PARTS}}
     for flag in FLAGS:
         part, _, name = flag.into.rpartition(".")

@@ -47,12 +47,19 @@ def load(text: str, file: str) -> RulesFile:
 
     `file` is how messages call it. Raises InputError with every problem of the file, by line.
     """
+    rules, problems = judge(text, file)
+    if problems:
+        raise InputError(problems)
+    return rules
+
+
+def judge(text: str, file: str) -> tuple[RulesFile, list[Problem]]:
+    """Give the rules of a file that have no problem, and every problem of the file, by line."""
     findings = Findings(file)
     root = compose(text, findings)
     read = _read(root) if root else RulesFile()
-    if findings.problems:
-        raise InputError(_by_line(findings.problems))
-    return replace(read, warnings=tuple(_by_line(findings.warnings)))
+    rules = replace(read, warnings=tuple(_by_line(findings.warnings)))
+    return rules, _by_line(findings.problems)
 
 
 def _by_line(problems: Iterable[Problem]) -> list[Problem]:

@@ -102,15 +102,20 @@ class RuleFiles:
         return merged({name: one.rules for name, one in self._judged.items() if one.rules})
 
     def _content(self) -> _Content:
-        path = self._path
-        try:
-            names = [str(one) for one in _files(path)] if path.is_dir() else [str(path)]
-        except OSError as error:
-            return _Content(fault=_unreadable(str(path), error))
-        if not names:
-            fault = f"no file {_PATTERN} is in this folder"
-            return _Content(fault=Problem(file=str(path), fault=fault, cure=_CURE))
-        return _Content(texts={name: _text(name) for name in names})
+        names = names_at(self._path)
+        if isinstance(names, Problem):
+            return _Content(fault=names)
+        return _Content(texts={name: text_at(name) for name in names})
+
+
+def names_at(path: Path) -> list[str] | Problem:
+    """Give the files of rules at `path`, itself or those of a folder; a problem for none."""
+    try:
+        names = [str(one) for one in _files(path)] if path.is_dir() else [str(path)]
+    except OSError as error:
+        return _unreadable(str(path), error)
+    fault = f"no file {_PATTERN} is in this folder"
+    return names or Problem(file=str(path), fault=fault, cure=_CURE)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -119,7 +124,8 @@ def _files(folder: Path) -> list[Path]:
     return sorted(one for one in found if one.is_file())
 
 
-def _text(name: str) -> str | Problem:
+def text_at(name: str) -> str | Problem:
+    """Give the text of a file of rules, or why it cannot be read."""
     try:
         return Path(name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -1,0 +1,1 @@
+"""The check of rules before they serve: what is wrong, in doubt, and matched now."""

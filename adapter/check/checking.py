@@ -1,0 +1,111 @@
+"""One check from files to report, with or without a look at Prometheus."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+
+from adapter.check.backend import Look
+from adapter.check.external import ExternalMatching
+from adapter.check.files import Files
+from adapter.check.matching import Matching
+from adapter.check.report import Checked, Finding, Matched, Report, Severity, ordered
+from adapter.check.usage import UsageMatching, as_checked, parts_of
+from adapter.engine.catalogue import Offer, replaced
+from adapter.errors import Problem, SourceError
+from adapter.model.kinds import Kinds
+from adapter.rules.external import ExternalRule
+from adapter.rules.rule import SeriesRule
+from adapter.rules.scrutiny import example, misreadings, told
+from adapter.rules.types import kind_by_name
+
+_RULES_AT_ONCE = 4
+
+
+def check_alone(files: Files) -> Report:
+    """Give what the files themselves tell."""
+    rules = (*files.rules.rules, *files.rules.external_rules)
+    doubts = [
+        Finding.of(Severity.WARNING, problem)
+        for rule in rules
+        for problem in misreadings(rule, example(rule), kind_by_name)
+    ]
+    usage = [as_checked(rule) for rule in parts_of(files.rules.resource_rules)]
+    return _report(files, doubts, [*(_checked(rule) for rule in rules), *usage])
+
+
+async def check_against(files: Files, look: Look, kinds: Kinds) -> Report:
+    """Give what the files tell, and what their rules match now.
+
+    A Prometheus that does not answer is an error in the report, which then says no more.
+    """
+    check = _Check(look, kinds)
+    try:
+        await look.backend.query("vector(1)")
+        checked = await check.all_rules(files)
+    except SourceError as error:
+        alone = check_alone(files)
+        down = Finding.of(Severity.ERROR, _down(error))
+        return _report(files, [*alone.findings, down], alone.rules)
+    return _report(files, [*check.findings, *_collisions(check.offers)], checked)
+
+
+class _Check:
+    """All rules before Prometheus, a few at once; what is found keeps the rules' order."""
+
+    def __init__(self, look: Look, kinds: Kinds) -> None:
+        self._look = look
+        self._kinds = kinds
+        self._turns = asyncio.Semaphore(_RULES_AT_ONCE)
+        self.findings: list[Finding] = []
+        self.offers: list[Offer] = []
+
+    async def all_rules(self, files: Files) -> list[Checked]:
+        rules = [Matching(rule, self._look, self._kinds) for rule in files.rules.rules]
+        external = [
+            ExternalMatching(rule, self._look, self._kinds) for rule in files.rules.external_rules
+        ]
+        usage = UsageMatching(self._look, self._kinds)
+        checked = [
+            *await asyncio.gather(*map(self._in_turn, rules)),
+            *await asyncio.gather(*map(self._in_turn, external)),
+            *[await usage.checked(rule) for rule in parts_of(files.rules.resource_rules)],
+        ]
+        self.offers = [offer for one in rules for offer in one.offers]
+        found = [*(one.findings for one in rules), *(one.findings for one in external)]
+        self.findings = [finding for each in (*found, usage.findings) for finding in each]
+        return checked
+
+    async def _in_turn(self, matching: Matching | ExternalMatching) -> Checked:
+        async with self._turns:
+            return _checked(matching.rule, await matching.matched())
+
+
+def _report(files: Files, found: Sequence[Finding], rules: Sequence[Checked]) -> Report:
+    findings = ordered(files.names, [*files.findings, *found])
+    return Report(files=files.names, findings=findings, rules=tuple(rules))
+
+
+def _checked(rule: SeriesRule, matched: Matched | None = None) -> Checked:
+    return Checked(
+        file=rule.file,
+        line=rule.line,
+        rule=rule.number,
+        section="externalRules" if isinstance(rule, ExternalRule) else "rules",
+        series_query=rule.series_query,
+        metrics_query=rule.metrics_query.source,
+        matched=matched,
+    )
+
+
+def _collisions(offers: Sequence[Offer]) -> Iterator[Finding]:
+    for lost, served in replaced(offers):
+        fault = (
+            f"it serves {served.metric} on {served.resource.qualified} in place of {lost.rule}: of"
+            " two rules the later counts"
+        )
+        problem = told(served.rule, "name", fault, "give one of them another name.as")
+        yield Finding.of(Severity.WARNING, problem)
+
+
+def _down(error: SourceError) -> Problem:
+    cure = "see that --prometheus-url is right and can be reached from here"
+    return Problem(file="Prometheus", fault=str(error), cure=cure)

@@ -1,0 +1,119 @@
+"""A report as tables for people and as JSON for programs."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TextIO
+
+import msgspec
+from rich import box
+from rich.console import Console, Group
+from rich.table import Table
+from rich.text import Text
+
+from adapter.check.labels import some
+from adapter.check.report import Checked, Finding, Offered, Report, Severity
+
+_COLOURS = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
+_PIPE_WIDTH = 120
+_SCOPES = {"cluster": "the whole cluster", "namespace": "one namespace", "request": "one request"}
+
+
+def as_json(report: Report) -> str:
+    """Give the report as one indented JSON object, with a summary of how many findings it has."""
+    summary = {f"{severity}s": report.count(severity) for severity in Severity}
+    document = {**msgspec.to_builtins(report), "summary": summary}
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
+
+
+def print_tables(report: Report, out: TextIO = sys.stdout) -> None:
+    """Print the findings file by file, then what each rule matches; colours on a terminal only."""
+    console = _console(out)
+    for file in _files(report):
+        findings = [finding for finding in report.findings if finding.file == file]
+        console.print(Text(f"{file}: {_counted(findings)}", style="bold"))
+        if findings:
+            console.print(_findings(findings))
+    if any(rule.matched for rule in report.rules):
+        console.print(Text("What each rule matches now", style="bold"))
+        console.print(_matches(report.rules))
+
+
+def _console(out: TextIO) -> Console:
+    terminal = out.isatty()
+    return Console(
+        file=out,
+        force_terminal=terminal,
+        width=None if terminal else _PIPE_WIDTH,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+
+
+def _files(report: Report) -> list[str]:
+    return list(dict.fromkeys([*report.files, *(finding.file for finding in report.findings)]))
+
+
+def _counted(findings: Sequence[Finding]) -> str:
+    counts = [(sum(one.severity is each for one in findings), each) for each in Severity]
+    told = [f"{count} {each}{'s' if count > 1 else ''}" for count, each in counts if count]
+    return ", ".join(told) or "nothing to say"
+
+
+def _findings(findings: Sequence[Finding]) -> Table:
+    table = Table("LINE", "RULE", "", "WHAT", box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for one in findings:
+        what = f"{one.key}: {one.fault}" if one.key else one.fault
+        table.add_row(
+            str(one.line or ""),
+            str(one.rule or ""),
+            Text(one.severity, style=_COLOURS[one.severity]),
+            Group(Text(what), Text(f"-> {one.cure}", style="dim")),
+        )
+    return table
+
+
+def _matches(rules: Sequence[Checked]) -> Table:
+    head = ("RULE", "SERIES", "METRIC", "ON", "BY", "VALUES", "ONE QUERY ANSWERS")
+    table = Table(*head, box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for rule in rules:
+        for row in _rows(rule):
+            table.add_row(*map(Text, row))
+    return table
+
+
+def _rows(rule: Checked) -> Iterator[tuple[str, ...]]:
+    matched = rule.matched
+    if matched is None:
+        return
+    place = f"{rule.file}:{rule.line} {rule.section} {rule.rule or ''}".rstrip()
+    pace = f" every {matched.interval:g} s" if matched.interval else ""
+    series = f"{matched.series}{pace}"
+    if not matched.metrics:
+        yield place, series, "none", "", "", "", ""
+    for alike in _alike(matched.metrics):
+        yield place, series, *_row(alike)
+        place = series = ""
+
+
+def _alike(metrics: Sequence[Offered]) -> list[list[Offered]]:
+    """Give the metrics in groups that differ in their names alone."""
+    groups: dict[tuple[object, ...], list[Offered]] = {}
+    for one in metrics:
+        key = (one.resource, one.labels, one.spread, one.reason, one.window)
+        groups.setdefault(key, []).append(one)
+    return list(groups.values())
+
+
+def _row(alike: Sequence[Offered]) -> tuple[str, ...]:
+    first = alike[0]
+    counts = [str(one.objects) for one in alike if one.objects is not None]
+    reason = f": {first.reason}" if first.reason else ""
+    scope = _SCOPES.get(first.spread, "")
+    return (
+        some([one.metric for one in alike]),
+        first.resource,
+        ", ".join(first.labels),
+        some(counts) if counts else "",
+        f"{scope}{reason}",
+    )
