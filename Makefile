@@ -1,7 +1,7 @@
 # Everything a newcomer, a developer and CI types. `make help` lists it.
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help setup programs lint test test-unit e2e demo bench coverage readme lock wheel clean
+.PHONY: help setup programs lint test test-unit test-backends e2e demo bench coverage readme lock wheel clean
 
 py := .venv/bin/python
 lock := .venv/uv pip compile -q --generate-hashes --universal --python-version 3.11 --no-emit-index-url --custom-compile-command "make lock"
@@ -12,7 +12,7 @@ help: ## this list
 setup: ## .venv from the locks, with hashes
 	@scripts/setup
 
-programs: setup ## Prometheus, etcd, kube-apiserver, controller manager and kubectl, installed or built
+programs: setup ## Prometheus, VictoriaMetrics, etcd, kube-apiserver, controller manager and kubectl, installed or built
 	@$(py) -m tests.cluster.binaries
 
 demo: setup ## the walk-through on real parts: a real HPA takes ray-worker 1 -> 4 -> 1 (CLUSTER=no, KEEP=1)
@@ -26,6 +26,10 @@ test-unit: setup ## the tests that need no control plane: seconds
 
 e2e: programs ## only the tests on the real control plane
 	@$(py) -m pytest -m cluster
+
+test-backends: programs ## the backends' tests on Prometheus 3 too, built the first time: a quarter of an hour
+	@$(py) -m tests.cluster.binaries --only prometheus3
+	@GMA_BACKENDS="prometheus victoriametrics prometheus3" $(py) -m pytest tests/backends
 
 lint: setup ## format, lint, types, imports, dependencies
 	@.venv/bin/ruff format --check .

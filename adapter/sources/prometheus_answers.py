@@ -14,8 +14,12 @@ Body = TypeVar("Body", bound="_Answer")
 _LONGEST_WORDS = 300
 # The kinds of error for which the query is to blame; all others may pass.
 _REFUSALS = frozenset({"bad_data", "execution", "422"})
-# VictoriaMetrics begins with the query and the time of asking, which would make each text new.
-_PREAMBLE = re.compile(r"error when executing query=.* for \(time=\d+, step=\d+\): ", re.DOTALL)
+# VictoriaMetrics begins with the query, which we know, and the time, which makes each text new.
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
+_PREAMBLE = re.compile(
+    rf"(?:error when executing query={_QUOTED} for \(time=\d+, step=\d+\): )?"
+    rf"(?:cannot evaluate {_QUOTED}: )*"
+)
 # Remarks on how a query is written; some versions put them among the warnings.
 _REMARK = "PromQL info"
 
@@ -177,7 +181,7 @@ def _words(body: bytes) -> str:
 
 
 def _told(answer: _Answer) -> str:
-    words = _PREAMBLE.sub("", answer.error)
+    words = _PREAMBLE.sub("", answer.error, count=1)
     # VictoriaMetrics gives the status once more where Prometheus names the kind.
     kind = "" if answer.error_type.isdigit() else answer.error_type
     return _line(": ".join(filter(None, (kind, words))))

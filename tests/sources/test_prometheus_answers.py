@@ -109,11 +109,12 @@ def test_a_refusal_is_told_in_the_words_of_whoever_refused(body: bytes, words: s
 
 
 def test_the_words_of_victoriametrics_are_the_same_whenever_it_is_asked() -> None:
-    error = 'error when executing query="sum(\\n for (" for (time=17961426, step=300): want ident'
-    body = json.dumps({"status": "error", "errorType": "400", "error": error}).encode()
+    where = 'error when executing query="f(\\"a\\")" for (time=17961426, step=300): '
+    error = where + 'cannot evaluate "f(\\"a\\")": cannot compile regex "(": missing )'
+    body = json.dumps({"status": "error", "errorType": "422", "error": error}).encode()
     with pytest.raises(QueryRefused) as caught:
-        answers.check(400, body)
-    assert str(caught.value) == "want ident"
+        answers.check(422, body)
+    assert str(caught.value) == 'cannot compile regex "(": missing )'
 
 
 @pytest.mark.parametrize(
