@@ -32,7 +32,7 @@ def run(argv: Sequence[str]) -> int:
     if asked.output == "json":
         sys.stdout.write(f"{as_json(report)}\n")
     else:
-        print_tables(report)
+        print_tables(report, sys.stdout)
     return report.exit_code(strict=asked.settings.prometheus.strict)
 
 

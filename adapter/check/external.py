@@ -74,5 +74,5 @@ def _without_namespace(
     label = rule.label_for(NAMESPACES, kinds) if rule.namespaced else None
     if label and label not in labels:
         fault = f"no series carries {label}, the namespace that every request is limited to"
-        cure = "write namespaced: false, and every namespace is given all series"
+        cure = "correct it, or write namespaced: false, and every namespace is given all series"
         yield Finding.of(Severity.WARNING, told(rule, "resources", fault, cure))

@@ -8,7 +8,7 @@ from adapter.engine.survey import NamesByLabel
 from adapter.model.kinds import NAMESPACES, Kinds
 from adapter.model.objects import Resource
 from adapter.rules.rule import Rule, SeriesRule
-from adapter.rules.scrutiny import NAME_CURE, UNNAMABLE, told
+from adapter.rules.scrutiny import NAME_CURE, UNNAMABLE, told, unnamable
 
 _EXPORTED = "exported_"
 _SHOWN = 3
@@ -55,7 +55,7 @@ def about_names(rule: SeriesRule, names: Sequence[str]) -> Iterator[Finding]:
             "correct the pattern, or leave it out to take every series",
         )
     for metric, series in by_metric.items():
-        if UNNAMABLE & set(metric) or metric in {".", ".."}:
+        if not unnamable(rule) and (UNNAMABLE & set(metric) or metric in {".", ".."}):
             yield _doubt(rule, "name.as", f"{metric} is no name that an HPA takes", NAME_CURE)
         if len(series) > 1:
             yield _doubt(

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from adapter.check.backend import Look
 from adapter.check.labels import Found, about_labels, about_names
 from adapter.check.report import Finding, Matched, Offered, Severity
-from adapter.check.series import Inspection, Series
+from adapter.check.series import Inspection, Series, named
 from adapter.check.values import Tally, about_crowds, about_values, tally
 from adapter.engine.catalogue import Offer, offers_of
 from adapter.engine.labels import Binding
@@ -103,8 +103,9 @@ class Matching:
             return tally(offer, vectors, "")
         # Such a query says the truth about one object at a time only.
         binding = offer.bindings[0]
+        selector = named(self.rule.series_query, offer.series)
         example = await self._look.one(
-            with_matcher(self.rule.series_query, Matcher(binding.object_label, "!=", ""))
+            with_matcher(selector, Matcher(binding.object_label, "!=", ""))
         )
         if example is None:
             return Tally()
@@ -115,7 +116,9 @@ class Matching:
     async def _vector(
         self, offer: Offer, binding: Binding, matchers: Sequence[Matcher]
     ) -> Sequence[Sample]:
-        query = offer.rule.render(offer.series, matchers, (binding.object_label,))
+        # Grouped by the namespace as well, pods of one name in two of them stay apart.
+        group_by = filter(None, (binding.object_label, binding.namespace_label))
+        query = offer.rule.render(offer.series, matchers, tuple(group_by))
         return await self._look.backend.query(query)
 
     def _refused(self, key: str, fault: str) -> None:

@@ -1,6 +1,5 @@
 """A report as tables for people and as JSON for programs."""
 
-import sys
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
@@ -25,17 +24,16 @@ def as_json(report: Report) -> str:
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
 
 
-def print_tables(report: Report, out: TextIO = sys.stdout) -> None:
-    """Print the findings file by file, then what each rule matches; colours on a terminal only."""
+def print_tables(report: Report, out: TextIO) -> None:
+    """Print findings and what each rule matches, file by file; colours on a terminal only."""
     console = _console(out)
     for file in _files(report):
         findings = [finding for finding in report.findings if finding.file == file]
-        console.print(Text(f"{file}: {_counted(findings)}", style="bold"))
+        console.print(Text(f"{file}: {_counted(findings)}", style="bold"), soft_wrap=True)
         if findings:
             console.print(_findings(findings))
-    if any(rule.matched for rule in report.rules):
-        console.print(Text("What each rule matches now", style="bold"))
-        console.print(_matches(report.rules))
+        if any(rule.matched and rule.file == file for rule in report.rules):
+            console.print(_matches([rule for rule in report.rules if rule.file == file]))
 
 
 def _console(out: TextIO) -> Console:
@@ -61,7 +59,7 @@ def _counted(findings: Sequence[Finding]) -> str:
 
 
 def _findings(findings: Sequence[Finding]) -> Table:
-    table = Table("LINE", "RULE", "", "WHAT", box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = _table("LINE", "RULE", "", "WHAT")
     for one in findings:
         what = f"{one.key}: {one.fault}" if one.key else one.fault
         table.add_row(
@@ -74,26 +72,38 @@ def _findings(findings: Sequence[Finding]) -> Table:
 
 
 def _matches(rules: Sequence[Checked]) -> Table:
-    head = ("RULE", "SERIES", "METRIC", "ON", "BY", "VALUES", "ONE QUERY ANSWERS")
-    table = Table(*head, box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = _table("LINE", "RULE", "SERIES NOW")
+    table.add_column("METRIC", overflow="fold", ratio=3)
+    for title, ratio in (("ON", 2), ("BY", 2), ("VALUES", 1), ("ONE QUERY ANSWERS", 3)):
+        table.add_column(title, overflow="fold", ratio=ratio)
     for rule in rules:
         for row in _rows(rule):
             table.add_row(*map(Text, row))
     return table
 
 
+def _table(*titles: str) -> Table:
+    return Table(
+        *titles, box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True
+    )
+
+
 def _rows(rule: Checked) -> Iterator[tuple[str, ...]]:
     matched = rule.matched
     if matched is None:
         return
-    place = f"{rule.file}:{rule.line} {rule.section} {rule.rule or ''}".rstrip()
-    pace = f" every {matched.interval:g} s" if matched.interval else ""
-    series = f"{matched.series}{pace}"
+    pace = f"{matched.series} every {matched.interval:g} s" if matched.interval else ""
+    head = (str(rule.line or ""), _name(rule), pace or str(matched.series))
     if not matched.metrics:
-        yield place, series, "none", "", "", "", ""
+        yield *head, "none", "", "", "", ""
     for alike in _alike(matched.metrics):
-        yield place, series, *_row(alike)
-        place = series = ""
+        yield *head, *_row(alike)
+        head = ("", "", "")
+
+
+def _name(rule: Checked) -> str:
+    sort = {"rules": "", "externalRules": "external "}.get(rule.section)
+    return rule.section.removeprefix("resourceRules.") if sort is None else f"{sort}{rule.rule}"
 
 
 def _alike(metrics: Sequence[Offered]) -> list[list[Offered]]:

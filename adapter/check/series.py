@@ -56,7 +56,7 @@ class Inspection:
         )
 
     async def _interval(self, name: str) -> float | None:
-        sample = await self._look.one(_named(self._rule.series_query, name))
+        sample = await self._look.one(named(self._rule.series_query, name))
         return await self._look.interval(sample) if sample else None
 
     async def _doubt_kinds(self, metrics: Sequence[Offered]) -> None:
@@ -93,6 +93,7 @@ def _short_windows(
         yield Finding.of(Severity.WARNING, problem)
 
 
-def _named(selector: str, name: str) -> str:
+def named(selector: str, name: str) -> str:
+    """Give `selector` for the series that are called `name` only."""
     [parsed, *_] = selectors(parse(selector))
     return selector if parsed.name else with_matcher(selector, Matcher("__name__", "=", name))

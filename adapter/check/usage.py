@@ -6,11 +6,12 @@ from adapter.check.backend import Look
 from adapter.check.report import Checked, Finding, Matched, Offered, Severity
 from adapter.engine.question import Evaluation
 from adapter.engine.reach import Reach
-from adapter.engine.usage import Usage, UsageQuestion, meter_of
+from adapter.engine.usage import Meter, Usage, UsageQuestion, meter_of
 from adapter.errors import InternalError, Problem, QueryRefused
 from adapter.model.kinds import NODES, PODS, Kinds
 from adapter.model.objects import Resource
-from adapter.rules.promql import window
+from adapter.rules.expressions import parse, selectors
+from adapter.rules.promql import Spread, window
 from adapter.rules.resource_rules import ResourceRule, ResourceRules
 
 
@@ -34,7 +35,7 @@ class UsageMatching:
     async def _read(self, rule: ResourceRule, resource: Resource) -> Offered | None:
         metric = f"{rule.name} of {resource.plural}"
         try:
-            question = UsageQuestion(meter_of(rule, resource, self._kinds), Reach())
+            question = await self._question(meter_of(rule, resource, self._kinds))
             [query] = question.queries(None)
             samples = await self._look.backend.query(query)
         except QueryRefused as error:
@@ -59,6 +60,19 @@ class UsageMatching:
             window=window(query),
             query=query,
         )
+
+    async def _question(self, meter: Meter) -> UsageQuestion:
+        """Give a question for all objects, or for those of one namespace where it spreads no more."""
+        question = UsageQuestion(meter, Reach())
+        home = meter.binding.namespace_label
+        if not home or meter.spread is Spread.CLUSTER:
+            return question
+        [query] = question.queries(None)
+        for selector in selectors(parse(query))[:1]:
+            sample = await self._look.one(selector.prettify())
+            if sample and sample.labels.get(home):
+                return UsageQuestion(meter, Reach(namespace=sample.labels[home]))
+        return question
 
     def _say(self, severity: Severity, rule: ResourceRule, fault: str) -> None:
         problem = Problem(

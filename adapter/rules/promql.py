@@ -1,6 +1,7 @@
 """What a query of PromQL does, and for how many objects it may answer at once."""
 
 import math
+import re
 from collections.abc import Callable, Collection, Sequence
 from enum import StrEnum
 
@@ -44,6 +45,7 @@ _UNIT_FUNCTIONS = frozenset(
     ]
 )
 _PROBE = Matcher("spread_probe", "=", "1")
+_PROBED = re.compile(rf"\{{{_PROBE}\}}|, *{_PROBE}|{_PROBE}, *")
 
 
 def spread(rule: Rule, series: str, object_label: str, namespace_label: str) -> Spread:
@@ -89,7 +91,7 @@ def spread_and_reason(
     try:
         kept = _kept(render((_PROBE,)))
     except ValueError as error:
-        return Spread.REQUEST, str(error)
+        return Spread.REQUEST, _PROBED.sub("", str(error))
     if kept is not None and not kept.issuperset(object_labels):
         lost = ", ".join(label for label in object_labels if label not in kept)
         return Spread.REQUEST, f"the result does not keep {lost}"

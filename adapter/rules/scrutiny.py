@@ -26,8 +26,7 @@ def told(rule: SeriesRule, key: str, fault: str, cure: str) -> Problem:
 
 def scrutinise(rule: SeriesRule) -> Iterator[Problem]:
     """Give what is in doubt about the names and the aggregation of `rule`."""
-    parts = [part for part in rule.naming.expansion.parts if isinstance(part, str)]
-    if found := sorted(UNNAMABLE & set("".join(parts))):
+    if found := unnamable(rule):
         yield told(rule, "name.as", f"every name has {' and '.join(found)} in it", NAME_CURE)
     query = example(rule)
     if isinstance(rule, Rule) and query and not aggregates(query):
@@ -38,6 +37,12 @@ def scrutinise(rule: SeriesRule) -> Iterator[Problem]:
             " one value by the adapter's choice, not the rule's",
             "say which: avg(...) by (<<.GroupBy>>), or sum, or max",
         )
+
+
+def unnamable(rule: SeriesRule) -> list[str]:
+    """Give the characters that stand in every name of the rule and that an HPA does not take."""
+    parts = [part for part in rule.naming.expansion.parts if isinstance(part, str)]
+    return sorted(UNNAMABLE & set("".join(parts)))
 
 
 def misreadings(rule: SeriesRule, query: str, kind_of: Callable[[str], str]) -> Iterator[Problem]:

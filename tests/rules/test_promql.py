@@ -11,6 +11,7 @@ from adapter.rules.promql import (
     aggregates,
     keeps_unit,
     spread,
+    spread_and_reason,
     sums_unit,
     window,
     with_matcher,
@@ -241,3 +242,25 @@ def test_added_matchers_are_read_back_in_order(matchers: list[Matcher]) -> None:
         selector = with_matcher(selector, matcher)
     (found,) = selectors(parse(selector))
     assert alternatives_of(found) == [tuple(matchers)]
+
+
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [
+        (f"sum({_S}) by (ns, pod)", ""),
+        (f"sum({_S}) by (pod)", "the result does not keep ns"),
+        (f"sum({_S}) by (ns)", "the result does not keep pod"),
+        (f"topk(1, {_S})", "it is not certain which labels topk(1, x) keeps"),
+        ("avg(<<.Series>>)", "the matchers do not stand in each selector, and only there"),
+        (
+            '<<.Series>>{pod=~"<<.LabelValuesByName.pod>>"}',
+            ".LabelValuesByName holds the objects of one request",
+        ),
+    ],
+)
+def test_why_a_query_spreads_no_further_is_told(query: str, reason: str) -> None:
+    one = rule(query)
+    told = spread_and_reason(
+        one.metrics_query, lambda matchers: one.render("x", matchers, ("pod",)), ("pod",), "ns"
+    )
+    assert told[1] == reason
