@@ -37,6 +37,7 @@ log = logging.getLogger(__name__)
 _QUERIES_AT_ONCE, _DISCOVERIES_AT_ONCE = 16, 8
 _MOST_REDIRECTS = 3
 _NOT_SERVED = frozenset({404, 405, 501})
+_NOTHING = "no_such_series_as_gpu_metrics_adapter_asks_for"
 # Longer than the pause between two refreshes, shorter than servers keep an idle connection.
 _KEEP_IDLE = 20.0
 Values = TypeVar("Values")
@@ -69,6 +70,7 @@ class Prometheus:
         self._queries = asyncio.Semaphore(_QUERIES_AT_ONCE)
         self._discoveries = asyncio.Semaphore(_DISCOVERIES_AT_ONCE)
         self._partial: set[str] = set()
+        self._narrowing: bool | None = None
 
     async def query(self, promql: str) -> list[Sample]:
         """Give the instant vector of `promql` at Prometheus's own now.
@@ -83,7 +85,11 @@ class Prometheus:
 
         Raises EndpointMissing where the backend cannot say, QueryRefused and PrometheusDown.
         """
-        return await self._ask(NAMES, _span(match, start, end), answers.names)
+        names = await self._ask(NAMES, _span(match, start, end), answers.names)
+        if names and not await self._narrows(start, end):
+            message = "Prometheus lists the names of all series, whatever is selected"
+            raise EndpointMissing(message)
+        return names
 
     async def label_names(self, match: str, *, start: float, end: float) -> list[str]:
         """Give the label names of the series that `match` selects; raises as `metric_names`."""
@@ -108,6 +114,16 @@ class Prometheus:
     async def aclose(self) -> None:
         """Close the connections."""
         await self._clients.aclose()
+
+    async def _narrows(self, start: float, end: float) -> bool:
+        """Tell whether a selector narrows the names; versions before 2.24 pass over it in silence.
+
+        Asked once, when there are names, with a selector that must give none.
+        """
+        if self._narrowing is None:
+            names = await self._ask(NAMES, _span(_NOTHING, start, end), answers.names)
+            self._narrowing = not names
+        return self._narrowing
 
     async def _ask(
         self, path: str, fields: tuple[tuple[str, str], ...], read: Read[Values]

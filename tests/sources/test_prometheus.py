@@ -202,6 +202,23 @@ async def test_a_backend_without_an_endpoint_is_told_apart(status: int) -> None:
         await prometheus.label_names("up", start=0, end=1)
 
 
+async def test_a_backend_that_passes_over_the_selector_of_names_is_told_apart() -> None:
+    every = '{"status":"success","data":["up","go_info"]}'
+    seam = httpx.MockTransport(lambda _: httpx.Response(200, text=every))
+    prometheus = Prometheus(PrometheusSettings(url="http://prom"), Telemetry(), transport=seam)
+    for _ in range(2):
+        with pytest.raises(EndpointMissing, match="names of all series"):
+            await prometheus.metric_names("up", start=0, end=1)
+
+
+async def test_whether_the_selector_counts_is_asked_once() -> None:
+    fake = FakePrometheus(names={"up": ["up"]})
+    prometheus = asking(fake)
+    for _ in range(3):
+        assert await prometheus.metric_names("up", start=0, end=1) == ["up"]
+    assert [asked.params["match[]"] == "up" for asked in fake.asked].count(False) == 1
+
+
 @pytest.mark.parametrize("kind", ["scalar", "matrix", "string"])
 async def test_a_result_that_is_no_vector_is_refused(kind: str) -> None:
     fake = FakePrometheus(vectors={"q": {"resultType": kind, "result": [1, "1"]}})
