@@ -66,7 +66,8 @@ Loop = Callable[[], Awaitable[None]]
 async def serve(settings: Settings, rules: RulesFile, files: RuleFiles | None = None) -> None:
     """Serve until SIGTERM or SIGINT, then finish what is in flight.
 
-    `rules` are served first, then whatever `files` turn into; without any they stay. Raises InputError when a file or address that the settings name cannot be used.
+    `rules` are served first, then whatever `files` turn into; without any they stay. Raises
+    InputError when a file or address that the settings name cannot be used.
     """
     async with AsyncExitStack() as stack:
         server = await _compose(stack, _with_url(settings, rules), rules, files)
