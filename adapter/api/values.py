@@ -95,6 +95,8 @@ class Values:
         offer = self._catalogue().find(resource, question.metric)
         if offer is None:
             raise self._not_offered(question)
+        if offer.withheld:
+            raise question.refuse(InternalError, reasons.withheld(offer.rule, offer.withheld))
         home = question.namespace if resource.namespaced else ""
         return _Target(question=replace(question, namespace=home), offer=offer)
 

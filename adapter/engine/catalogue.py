@@ -1,7 +1,7 @@
 """What is offered: which metric, on which kind of object, from which series by which rule."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from adapter.engine.labels import Binding, bindings_of, workload_first
 from adapter.model.kinds import Kinds
@@ -11,6 +11,7 @@ from adapter.rules.matchers import Matcher
 from adapter.rules.promql import Spread, keeps_unit, spread, sums_unit, window
 from adapter.rules.rule import Rule
 
+_MOST_LISTED = 3
 _NARROW_FIRST = (Spread.REQUEST, Spread.NAMESPACE, Spread.CLUSTER)
 
 
@@ -22,7 +23,7 @@ class Offer:
     how many objects one query may serve, by the narrowest of the bindings. `window` is the range
     in the query in seconds, None for an instant one. `keeps_unit` says that the query's values
     are the series' own, so that what is impossible for the series is impossible for them;
-    `sums_unit` that they are those or sums of those.
+    `sums_unit` that they are those or sums of those. `withheld` says why it is not served, if so.
     """
 
     metric: str
@@ -34,29 +35,33 @@ class Offer:
     window: int | None = None
     keeps_unit: bool = False
     sums_unit: bool = False
+    withheld: str = ""
 
 
 class Catalogue:
     """An immutable set of offers, found by kind and metric; replaced whole by discovery.
 
-    Of two offers for the same kind and metric the later counts. `failed` are the rules whose
+    Of two offers for the same kind and metric the later counts; if it is withheld, none is served.
+    `failed` are the rules whose
     series could not be discovered in the last pass; what they offered before may still be here.
     """
 
     def __init__(self, offers: Iterable[Offer] = (), failed: Iterable[Rule] = ()) -> None:
         """Index `offers`, given in the order of their rules."""
         self._by_key = {(offer.resource.qualified, offer.metric): offer for offer in offers}
-        self._offers = tuple(self._by_key[key] for key in sorted(self._by_key))
+        found = [self._by_key[key] for key in sorted(self._by_key)]
+        self._offers = tuple(offer for offer in found if not offer.withheld)
+        self.withheld = tuple(offer for offer in found if offer.withheld)
         self._metrics = frozenset(offer.metric for offer in self._offers)
         self.failed = tuple(failed)
 
     @property
     def offers(self) -> tuple[Offer, ...]:
-        """Give every offer, ordered by kind and metric."""
+        """Give every offer that is served, ordered by kind and metric."""
         return self._offers
 
     def find(self, resource: Resource, metric: str) -> Offer | None:
-        """Give the offer of `metric` on `resource`, None when there is none."""
+        """Give the offer of `metric` on `resource`, also when it is withheld; None without one."""
         return self._by_key.get((resource.qualified, metric))
 
     def metrics_for(self, resource: Resource) -> tuple[str, ...]:
@@ -75,13 +80,23 @@ def offers_of(
 
     A series name that the rule does not name, and a namespaced kind without a label for its
     namespace, give nothing. Of several series names under one metric name the last in sorted
-    order counts.
+    order counts; where the name is a constant and the query depends on the series, it is withheld.
     """
-    found: dict[tuple[str, str], Offer] = {}
+    found: dict[tuple[str, str], list[Offer]] = {}
     for series in _names(names_by_label):
         for offer in _offers_of_series(rule, series, names_by_label, kinds):
-            found[offer.resource.qualified, offer.metric] = offer
-    return list(found.values())
+            found.setdefault((offer.resource.qualified, offer.metric), []).append(offer)
+    return [_counting(rivals) for rivals in found.values()]
+
+
+def _counting(rivals: Sequence[Offer]) -> Offer:
+    last = rivals[-1]
+    if len(rivals) == 1 or not last.rule.naming.is_constant:
+        return last
+    if not last.rule.metrics_query.uses("Series"):
+        return last
+    names = listed([offer.series for offer in rivals])
+    return replace(last, withheld=f"the series {names} would all be named so")
 
 
 def _offers_of_series(
@@ -129,6 +144,12 @@ def _example(rule: Rule, series: str, binding: Binding) -> str:
     except ValueError:
         # Still offered: whoever asks for it is told what is wrong with the rule.
         return ""
+
+
+def listed(names: Sequence[str]) -> str:
+    """Give a few of `names`, and how many more there are."""
+    more = len(names) - _MOST_LISTED
+    return ", ".join(names[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def shared_names(rule: Rule, names: Iterable[str]) -> dict[str, tuple[str, ...]]:

@@ -26,11 +26,16 @@ _log = logging.getLogger(__name__)
 
 
 class Published(Protocol):
-    """What is offered, immutable, and which rules could not be discovered."""
+    """What is offered, immutable, what is withheld, and which rules could not be discovered."""
 
     @property
     def offers(self) -> Collection[object]:
         """Give every offer."""
+        ...
+
+    @property
+    def withheld(self) -> Collection[object]:
+        """Give every offer that is not served, with the reason."""
         ...
 
     @property
@@ -242,7 +247,7 @@ class Discovery(Generic[Ruling, Offering, Catalogued]):
 
     def _publish(self) -> None:
         catalogue = self._subject.catalogue(self._standings)
-        if (catalogue.offers, catalogue.failed) != (self.catalogue.offers, self.catalogue.failed):
+        if _content(catalogue) != _content(self.catalogue):
             self.catalogue = catalogue
             self._telemetry.metrics_offered.labels(self._subject.name).set(len(catalogue.offers))
 
@@ -285,6 +290,10 @@ class Discovery(Generic[Ruling, Offering, Catalogued]):
 def look_back(settings: DiscoverySettings) -> float:
     """Give how far back series are looked for, seconds."""
     return max(settings.max_age, settings.relist_interval, _SHORTEST_LOOK_BACK)
+
+
+def _content(catalogue: Published) -> tuple[Collection[object], ...]:
+    return catalogue.offers, catalogue.withheld, catalogue.failed
 
 
 def _grouped(rules: Sequence[Ruling]) -> list[_Group[Ruling]]:

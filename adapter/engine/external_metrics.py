@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from adapter.engine.absent_kinds import reminders, usable
+from adapter.engine.catalogue import listed
 from adapter.engine.external import ExternalOffer
 from adapter.engine.standings import Standing, Standings
 from adapter.engine.survey import Survey
@@ -24,6 +25,11 @@ class ExternalCatalogue:
         by_name = {offer.metric: offer for offer in offers}
         self._by_name = {name: by_name[name] for name in sorted(by_name)}
         self.failed = tuple(failed)
+
+    @property
+    def withheld(self) -> tuple[ExternalOffer, ...]:
+        """Give every offer that is not served, by name."""
+        return tuple(offer for offer in self._by_name.values() if offer.withheld)
 
     @property
     def offers(self) -> tuple[ExternalOffer, ...]:
@@ -84,7 +90,8 @@ def _offers(rule: ExternalRule, names: Iterable[str]) -> Iterator[ExternalOffer]
             by_metric.setdefault(metric, []).append(series)
     for metric, found in by_metric.items():
         # Each would be asked for by a query of its own, and which counts would be chance.
-        rivals = f"the series {', '.join(found)} would all be named so" if len(found) > 1 else ""
+        apart = len(found) > 1 and rule.metrics_query.uses("Series")
+        rivals = f"the series {listed(found)} would all be named so" if apart else ""
         yield ExternalOffer(metric=metric, rule=rule, series=found[0], withheld=rivals)
 
 

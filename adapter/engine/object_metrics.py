@@ -1,9 +1,9 @@
 """What discovery makes of rules whose metrics describe objects."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from adapter.engine.absent_kinds import reminders, usable
-from adapter.engine.catalogue import Catalogue, Offer, offers_of, replaced, shared_names
+from adapter.engine.catalogue import Catalogue, Offer, listed, offers_of, replaced, shared_names
 from adapter.engine.standings import Standing, Standings
 from adapter.engine.survey import NamesByLabel, Survey
 from adapter.model.kinds import Kinds
@@ -49,14 +49,28 @@ class ObjectMetrics:
 
 
 def _standing(rule: Rule, names: NamesByLabel, kinds: Kinds) -> Standing[Offer]:
+    offers = offers_of(rule, names, kinds)
     found = frozenset[str]().union(*names.values())
     return Standing(
-        offers=offers_of(rule, names, kinds),
-        warnings=[
-            f"{rule}: {', '.join(series)} are all named {metric}, {series[-1]} is served"
-            for metric, series in shared_names(rule, found).items()
-        ],
+        offers=offers,
+        warnings=[*map(_withheld, filter(_is_withheld, offers)), *_folded(rule, found)],
     )
+
+
+def _is_withheld(offer: Offer) -> bool:
+    return bool(offer.withheld)
+
+
+def _withheld(offer: Offer) -> str:
+    what = f"{offer.metric} on {offer.resource.qualified}"
+    return f"{offer.rule}: {what} is withheld: {offer.withheld}; use a group in name.as"
+
+
+def _folded(rule: Rule, names: Iterable[str]) -> Iterator[str]:
+    if rule.naming.is_constant:
+        return
+    for metric, series in shared_names(rule, names).items():
+        yield f"{rule}: {listed(series)} are all named {metric}, {series[-1]} is served"
 
 
 def _replacement(pair: tuple[Offer, Offer]) -> str:

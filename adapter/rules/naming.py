@@ -123,6 +123,11 @@ class Naming:
     pattern: Pattern
     expansion: Expansion
 
+    @property
+    def is_constant(self) -> bool:
+        """Tell whether every series gets the same name."""
+        return not any(one.exists_in(self.pattern) for one in self.expansion.references)
+
     def name(self, series: str) -> str | None:
         """Give the metric's name, None when `series` does not match.
 

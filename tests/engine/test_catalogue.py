@@ -54,11 +54,51 @@ def test_a_series_that_the_rule_does_not_name_gives_nothing() -> None:
     assert offered(rule(matches="^DCGM_FI_(.*)$", name="$1"), series="node_load1") == []
 
 
-def test_of_several_series_under_one_name_the_last_counts_and_all_are_told() -> None:
-    one = rule(name="gpu", matches=".*")
+def test_of_several_series_folded_into_one_name_the_last_counts_and_all_are_told() -> None:
+    one = rule(name="$1", matches="^(DCGM)_.")
     names = dict.fromkeys(LABELS, frozenset({"DCGM_B", "DCGM_C", "DCGM_A"}))
-    assert {found.series for found in offers_of(one, names, Kinds())} == {"DCGM_C"}
-    assert shared_names(one, names["Hostname"]) == {"gpu": ("DCGM_A", "DCGM_B", "DCGM_C")}
+    found = offers_of(one, names, Kinds())
+    assert {(each.series, each.withheld) for each in found} == {("DCGM_C", "")}
+    assert shared_names(one, names["Hostname"]) == {"DCGM": ("DCGM_A", "DCGM_B", "DCGM_C")}
+
+
+def test_of_several_series_under_one_constant_name_none_is_served_and_the_reason_known() -> None:
+    one = rule(name="gpu", matches=".*")
+    found = offers_of(one, dict.fromkeys(LABELS, frozenset("EADCB")), Kinds())
+    catalogue = Catalogue(found)
+    reason = "the series A, B, C and 2 more would all be named so"
+    assert {each.withheld for each in found} == {reason}
+    assert (catalogue.offers, catalogue.metrics_for(PODS)) == ((), ())
+    assert not catalogue.known("gpu")
+    withheld = catalogue.find(PODS, "gpu")
+    assert withheld in catalogue.withheld
+    assert withheld is not None
+    assert withheld.withheld == reason
+
+
+def test_a_constant_name_is_withheld_only_on_kinds_that_several_series_have() -> None:
+    overrides = [("Hostname", "", "node"), ("exported_namespace", "", "namespace")]
+    names: Mapping[str, Collection[str]] = {"Hostname": {"a", "b"}, "exported_namespace": {"b"}}
+    catalogue = Catalogue(offers_of(rule(name="gpu", overrides=overrides), names, Kinds()))
+    assert [each.resource for each in catalogue.offers] == [NAMESPACES]
+    assert [each.resource for each in catalogue.withheld] == [NODES]
+
+
+def test_a_query_that_is_the_same_for_every_series_is_served_under_a_constant_name() -> None:
+    one = rule("sum(a{<<.LabelMatchers>>}) / sum(b{<<.LabelMatchers>>})", name="ratio")
+    catalogue = Catalogue(offers_of(one, dict.fromkeys(LABELS, frozenset("ab")), Kinds()))
+    assert catalogue.metrics_for(PODS) == ("ratio",)
+    assert catalogue.withheld == ()
+
+
+def test_a_later_rule_counts_though_its_metric_is_withheld() -> None:
+    first, second = rule(name="gpu"), rule(name="gpu", number=2)
+    both = dict.fromkeys(LABELS, frozenset("ab"))
+    offers = [*offered(first), *offers_of(second, both, Kinds())]
+    found = Catalogue(offers).find(PODS, "gpu")
+    assert found is not None
+    assert found.rule is second
+    assert found.withheld
 
 
 def test_the_later_rule_counts_and_the_other_is_told() -> None:

@@ -357,14 +357,44 @@ async def test_a_rule_that_replaces_another_is_told_once(
     assert any(f"{UTIL} on pods in place of rules.yaml:3: rule 1" in line for line in told)
 
 
-async def test_several_series_under_one_name_are_told(caplog: pytest.LogCaptureFixture) -> None:
-    temperature = {**GPU, "__name__": "DCGM_FI_DEV_GPU_TEMP"}
-    world = World([rule(matches=".*", name="gpu")], [GPU, temperature])
-    with caplog.at_level(logging.WARNING, "adapter"):
-        await world.discovery.discover()
-    assert [record.__dict__["warning"] for record in caplog.records] == [
-        f"rules.yaml:3: rule 1: DCGM_FI_DEV_GPU_TEMP, {UTIL} are all named gpu, {UTIL} is served"
+TEMPERATURE = {**GPU, "__name__": "DCGM_FI_DEV_GPU_TEMP"}
+
+
+async def test_several_series_folded_into_one_name_are_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    world = World([rule(matches="(DCGM).*")], [GPU, TEMPERATURE])
+    await world.discovery.discover()
+    assert warnings_told(caplog) == [
+        f"DCGM_FI_DEV_GPU_TEMP, {UTIL} are all named DCGM, {UTIL} is served"
     ]
+    assert world.offered() == ("DCGM",)
+
+
+async def test_several_series_under_a_constant_name_are_told_and_withheld(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Also when there was nothing else to offer before."""
+    world = World([rule(matches=".*", name="gpu")], [GPU, TEMPERATURE])
+    await world.discovery.discover()
+    assert warnings_told(caplog) == [
+        (
+            f"gpu on {kind} is withheld: the series DCGM_FI_DEV_GPU_TEMP, {UTIL} would all be"
+            " named so; use a group in name.as"
+        )
+        for kind in ("namespaces", "pods")
+    ]
+    assert world.offered() == ()
+    assert world.discovery.catalogue.find(PODS, "gpu") is not None
+
+
+async def test_a_name_is_served_again_when_one_series_is_left() -> None:
+    world = World([rule(matches=".*", name="gpu")], [GPU, TEMPERATURE])
+    await world.discovery.discover()
+    world.index.known = [GPU]
+    await world.discovery.discover()
+    assert world.offered() == ("gpu",)
+    assert world.discovery.catalogue.withheld == ()
 
 
 async def test_a_failure_is_logged_when_it_begins_and_when_it_ends(
