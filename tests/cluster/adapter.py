@@ -148,7 +148,7 @@ async def register(plane: ControlPlane, adapter: AdapterProcess) -> None:
     it still verifies the name `<service>.<namespace>.svc`.
     """
     services = api_services(adapter)
-    await plane.apply(_external_service(), *services)
+    await plane.apply(external_service(), *services)
     for service in services:
         await plane.wait_available(service["metadata"]["name"])
 
@@ -168,7 +168,8 @@ def api_services(adapter: AdapterProcess) -> list[dict[str, Any]]:
     return documents
 
 
-def _external_service() -> dict[str, Any]:
+def external_service() -> dict[str, Any]:
+    """The Service through which kube-apiserver reaches a process on loopback."""
     return {
         "apiVersion": "v1",
         "kind": "Service",

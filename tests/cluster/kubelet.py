@@ -66,6 +66,11 @@ class Kubelet:
         """Which container has which GPU now, as the exporter wants to know it."""
         return self._allocation.bindings()
 
+    def running(self, namespace: str) -> list[tuple[str, str]]:
+        """The pods of a namespace that are on a node, as namespace and name."""
+        metas = [pod.metadata for pod in self._pods.values() if pod.spec.node_name]
+        return sorted((meta.namespace, meta.name) for meta in metas if meta.namespace == namespace)
+
     async def _register(self, name: str, gpus: int) -> None:
         answer = await self.http.post("/api/v1/nodes", json=pods.node(name, gpus=gpus))
         if answer.status_code != httpx.codes.CONFLICT:
