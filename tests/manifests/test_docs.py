@@ -9,7 +9,10 @@ import pytest
 from certs.cli import build_parser
 from tests.manifests.documents import RAY, ROOT
 
-DOCUMENTS = [ROOT / "docs" / "install.md", ROOT / "docs" / "certificates.md", RAY / "README.md"]
+DOCUMENTS = [
+    *(ROOT / "docs" / f"{name}.md" for name in ("install", "certificates", "other-groups")),
+    RAY / "README.md",
+]
 COMMAND = re.compile(r"^ +gpu-metrics-adapter-certs (.+?)( > .+)?$", re.MULTILINE)
 PLACE = re.compile(r"manifests/[a-z/0-9.-]+[a-z]")
 MADE_BY_READERS = ("manifests/overlays/default/certs", "manifests/overlays/mine")
