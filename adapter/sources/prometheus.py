@@ -37,6 +37,8 @@ log = logging.getLogger(__name__)
 _QUERIES_AT_ONCE, _DISCOVERIES_AT_ONCE = 16, 8
 _MOST_REDIRECTS = 3
 _NOT_SERVED = frozenset({404, 405, 501})
+# What a Prometheus with remote_read says of names and labels, be the remote store well or not.
+_NOT_BY_NAME = "not implemented"
 _NOTHING = "no_such_series_as_gpu_metrics_adapter_asks_for"
 # Longer than the pause between two refreshes, shorter than servers keep an idle connection.
 _KEEP_IDLE = 20.0
@@ -49,8 +51,8 @@ class Prometheus:
 
     At most sixteen queries and eight discovery calls run at once, so that discovery never keeps
     readings waiting. A call takes at most `settings.timeout` seconds: a query with the wait for
-    its turn, a discovery call from its turn on. An answer that says that it is partial is counted,
-    and with `settings.strict` it is PrometheusDown.
+    its turn, a discovery call from its turn on. An answer that says that it is partial is counted;
+    with `settings.strict` it is PrometheusDown, or EndpointMissing for names and labels.
     """
 
     def __init__(
@@ -141,9 +143,18 @@ class Prometheus:
         except SourceError as error:
             return error
         self._note_partial(request.path, answer.partial)
-        if answer.partial and self._settings.strict:
-            return PrometheusDown(f"Prometheus answered in part only: {answer.partial}")
-        return answer
+        return self._refusal(request.path, answer.partial) or answer
+
+    def _refusal(self, path: str, partial: str) -> SourceError | None:
+        """Give what a partial answer stands for, None when it is used.
+
+        Where names and labels are told in part the series themselves may be told whole.
+        """
+        strict = self._settings.strict and partial
+        message = f"Prometheus answered in part only: {partial}"
+        if path in {NAMES, LABELS} and (strict or partial == _NOT_BY_NAME):
+            return EndpointMissing(message)
+        return PrometheusDown(message) if strict else None
 
     def _note(self, request: Request, answer: object, seconds: float) -> None:
         outcome = answers.outcome(answer) if isinstance(answer, SourceError) else "ok"

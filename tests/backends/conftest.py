@@ -10,6 +10,7 @@ import pytest
 
 from adapter.sources.prometheus import Prometheus
 from tests.backends import backends as all_backends
+from tests.backends.adapters import USER, WORD
 from tests.backends.backends import Backend, CutOffServer
 from tests.backends.pages import publish
 from tests.cluster.binaries import ready_prometheus_program
@@ -17,6 +18,8 @@ from tests.cluster.errors import MissingToolError
 from tests.cluster.place import Place
 from tests.cluster.prometheus import PrometheusServer, Target
 from tests.cluster.textserver import TextServer
+from tests.fakes.cluster_state import pod
+from tests.fakes.kubernetes import FakeKubernetes
 
 HERE = Path(__file__).parent
 NAMES = all_backends.names(os.environ)
@@ -91,6 +94,18 @@ async def cut_off(
     folder = tmp_path_factory.mktemp("cut-off")
     async with CutOffServer(program=program, folder=folder, targets=targets[:1]) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+async def kubernetes(anyio_backend: str) -> AsyncIterator[FakeKubernetes]:
+    """A cluster with one node and the two pods."""
+    async with FakeKubernetes().running() as fake:
+        fake.tokens[WORD] = USER
+        for kind, name in (("nodes", "gpu-a"), ("namespaces", "ml")):
+            fake.put(f"/api/v1/{kind}", {"metadata": {"name": name, "labels": {}}})
+        for name in ("llm-0", "llm-1", "idle"):
+            fake.put("/api/v1/pods", pod("ml", name, app="llm", node="gpu-a"))
+        yield fake
 
 
 async def _seen(backend: Backend, pages: int) -> None:

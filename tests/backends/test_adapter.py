@@ -8,15 +8,12 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.backends.adapters import GROUP, WORD
 from tests.backends.backends import Backend
 from tests.cluster.adapter import AdapterProcess
-from tests.fakes.cluster_state import pod
 from tests.fakes.kubernetes import FakeKubernetes
 
 pytestmark = pytest.mark.anyio
-GROUP = "/apis/custom.metrics.k8s.io/v1beta2"
-USER = {"username": "hpa", "groups": ["system:masters"]}
-WORD = "autoscaler"
 RULES = {
     "rules": [
         {
@@ -40,18 +37,6 @@ RULES = {
         }.items()
     ]
 }
-
-
-@pytest.fixture(scope="session")
-async def kubernetes(anyio_backend: str) -> AsyncIterator[FakeKubernetes]:
-    """A cluster with one node and the two pods."""
-    async with FakeKubernetes().running() as fake:
-        fake.tokens[WORD] = USER
-        for kind, name in (("nodes", "gpu-a"), ("namespaces", "ml")):
-            fake.put(f"/api/v1/{kind}", {"metadata": {"name": name, "labels": {}}})
-        for name in ("llm-0", "llm-1", "idle"):
-            fake.put("/api/v1/pods", pod("ml", name, app="llm", node="gpu-a"))
-        yield fake
 
 
 @pytest.fixture(scope="session")

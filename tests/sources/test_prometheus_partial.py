@@ -5,7 +5,7 @@ import logging
 import httpx
 import pytest
 
-from adapter.errors import PrometheusDown
+from adapter.errors import EndpointMissing, PrometheusDown
 from adapter.options import parse
 from adapter.settings import PrometheusSettings
 from adapter.sources.prometheus import Prometheus
@@ -14,6 +14,7 @@ from adapter.telemetry import Telemetry
 pytestmark = pytest.mark.anyio
 WHOLE = '{"status":"success","data":{"resultType":"vector","result":[]}}'
 WARNED = WHOLE.replace('"data"', '"warnings":["store-1: no route"],"data"')
+NAMES = '{"status":"success","warnings":["%s"],"data":["up"]}'
 PARTIAL = WHOLE.replace('"data"', '"isPartial":true,"data"')
 
 
@@ -60,10 +61,29 @@ async def test_strict_lets_a_whole_answer_pass() -> None:
     assert await Backend(WHOLE, strict=True).client.query("up") == []
 
 
-async def test_strict_holds_for_discovery_too() -> None:
-    body = '{"status":"success","warnings":["no route"],"data":["up"]}'
+async def test_strict_asks_for_series_where_names_and_labels_are_partial() -> None:
+    client = Backend(NAMES % "no route", strict=True).client
+    with pytest.raises(EndpointMissing, match="no route"):
+        await client.metric_names("up", start=0, end=1)
+    with pytest.raises(EndpointMissing, match="no route"):
+        await client.label_names("up", start=0, end=1)
+
+
+async def test_strict_takes_partial_series_for_an_outage() -> None:
+    body = '{"status":"success","warnings":["no route"],"data":[]}'
     with pytest.raises(PrometheusDown, match="no route"):
-        await Backend(body, strict=True).client.metric_names("up", start=0, end=1)
+        await Backend(body, strict=True).client.series("up", start=0, end=1)
+
+
+async def test_names_that_a_remote_store_cannot_tell_are_asked_as_series_in_any_case() -> None:
+    client = Backend(NAMES % "not implemented").client
+    with pytest.raises(EndpointMissing, match="not implemented"):
+        await client.label_names("up", start=0, end=1)
+
+
+async def test_partial_names_are_used_otherwise() -> None:
+    client = Backend(NAMES % "no route").client
+    assert await client.label_names("up", start=0, end=1) == ["up"]
 
 
 async def test_partial_answers_are_told_once_until_one_is_whole_again(
