@@ -93,7 +93,7 @@ class Discovery(Generic[Ruling, Offering, Catalogued]):
     rule that fails keeps what it offered last and harms no other; what it finds is offered as
     soon as it is known. Passes follow each other `settings.relist_interval` seconds from end to
     start; after one in which a rule failed, or nothing at all was found, the next comes sooner,
-    at first within a second, and when `kinds` gives another object it comes within another.
+    at first within a second, and when `kinds` gives others it comes within another.
     """
 
     def __init__(  # noqa: PLR0917  (made once, from parts of different types)
@@ -197,7 +197,7 @@ class Discovery(Generic[Ruling, Offering, Catalogued]):
         self._woken.set()
 
     async def _wake_for_kinds(self) -> None:
-        while self._kinds() is self._seen_kinds:
+        while self._kinds() == self._seen_kinds:
             await self._clock.sleep(_LOOK_FOR_KINDS)
         self._woken.set()
 

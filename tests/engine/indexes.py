@@ -11,7 +11,7 @@ Labels = Mapping[str, str]
 class FakeIndex:
     """Knows `series`; `failing` has the error of a kind of question or of a whole selector.
 
-    Selectors may have `=` and `!=` matchers only. A selector in `hanging` is never answered.
+    A selector in `hanging` is never answered.
     """
 
     def __init__(
@@ -56,8 +56,12 @@ def _selected(labels: Labels, match: str) -> bool:
     name = match.partition("{")[0]
     if name and labels["__name__"] != name:
         return False
-    conditions = re.findall(r'(\w+)(!?=)"([^"]*)"', match)
+    conditions = re.findall(r'(\w+)(=~|!~|!=|=)"([^"]*)"', match)
     return all(
-        (labels.get(label, "") == value) == (operator == "=")
-        for label, operator, value in conditions
+        _meets(labels.get(label, ""), operator, value) for label, operator, value in conditions
     )
+
+
+def _meets(text: str, operator: str, value: str) -> bool:
+    matched = re.fullmatch(value, text) is not None if "~" in operator else text == value
+    return matched != operator.startswith("!")
