@@ -39,6 +39,11 @@ class Look:
     start: float
     end: float
 
+    @property
+    def survey(self) -> Survey:
+        """Give the same look as discovery takes it."""
+        return Survey(index=self.backend, start=self.start, end=self.end)
+
     async def names(self, selector: str) -> list[str]:
         """Give the names of the series that `selector` selects, sorted."""
         try:
@@ -59,8 +64,7 @@ class Look:
         self, selector: str, meaningful: Callable[[str], bool]
     ) -> NamesByLabel:
         """Give for each `meaningful` label the names of the series that carry it."""
-        survey = Survey(index=self.backend, start=self.start, end=self.end)
-        return await survey.names_by_label(selector, meaningful)
+        return await self.survey.names_by_label(selector, meaningful)
 
     async def count(self, selector: str) -> int:
         """Give how many series `selector` selects now."""

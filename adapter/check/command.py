@@ -37,26 +37,26 @@ def run(argv: Sequence[str]) -> int:
 
 
 async def _checked(asked: Asked) -> Report:
-    files = read_files(asked.paths)
+    files, kinds = read_files(asked.paths), await _kinds(asked.settings)
     if not asked.settings.prometheus_url_given:
-        return check_alone(files)
-    return await _looked(files, asked.settings)
+        return check_alone(files, kinds)
+    return await _looked(files, asked.settings, kinds)
 
 
-async def _looked(files: Files, settings: Settings) -> Report:
+async def _looked(files: Files, settings: Settings, kinds: Kinds | None) -> Report:
     prometheus, now = Prometheus(settings.prometheus, Telemetry()), time.time()
     start = now - look_back(settings.discovery)
     try:
         look = Look(backend=prometheus, start=start, end=now)
-        return await check_against(files, look, await _kinds(settings))
+        return await check_against(files, look, kinds)
     finally:
         await prometheus.aclose()
 
 
-async def _kinds(settings: Settings) -> Kinds:
+async def _kinds(settings: Settings) -> Kinds | None:
     path = settings.lister_kubeconfig
     if path is None:
-        return Kinds()
+        return None
     api = await KubeApi.connect(path)
     try:
         return await fetch_kinds(api)

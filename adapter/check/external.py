@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 from adapter.check.backend import Look
-from adapter.check.labels import about_names, metrics_of
+from adapter.check.labels import about_names
 from adapter.check.report import Finding, Matched, Offered, Severity
 from adapter.check.series import Inspection, Series
 from adapter.engine.external import ExternalOffer, ExternalQuestion
+from adapter.engine.external_metrics import ExternalMetrics
 from adapter.errors import InternalError, QueryRefused
 from adapter.model.kinds import NAMESPACES, Kinds
 from adapter.rules.external import ExternalRule
@@ -25,6 +26,7 @@ class ExternalMatching:
         self._look = look
         self._kinds = kinds
         self.findings: list[Finding] = []
+        self.offers: list[ExternalOffer] = []
 
     async def matched(self) -> Matched:
         """Give what the rule matches; raises PrometheusDown."""
@@ -42,12 +44,19 @@ class ExternalMatching:
     async def _metrics(self, found: Series) -> list[Offered]:
         self.findings += about_names(self.rule, found.names)
         self.findings += _without_namespace(self.rule, found.labels, self._kinds)
-        by_metric = metrics_of(self.rule, found.names)
-        return [await self._offered(metric, names[-1]) for metric, names in by_metric.items()]
+        subject = ExternalMetrics()
+        standings = await subject.find(
+            self._look.survey, self.rule.series_query, [self.rule], self._kinds
+        )
+        self.offers = list(standings[self.rule].offers)
+        return [await self._offered(offer) for offer in self.offers]
 
-    async def _offered(self, metric: str, series: str) -> Offered:
-        offer = ExternalOffer(metric=metric, rule=self.rule, series=series)
-        query, count = "", None
+    async def _offered(self, offer: ExternalOffer) -> Offered:
+        metric, query, count = offer.metric, "", None
+        if offer.withheld:
+            fault = f"{metric} is withheld: {offer.withheld}"
+            self._doubt("name.as", fault, "use a group of name.matches in it")
+            return Offered(metric=metric, series=offer.series, reason=f"withheld: {offer.withheld}")
         try:
             [query] = ExternalQuestion(offer, ()).queries(None)
             count = len(await self._look.backend.query(query))
@@ -57,11 +66,14 @@ class ExternalMatching:
             self._refused("metricsQuery", error.message)
         if count == 0:
             fault = f"{metric}: the query gives nothing now"
-            problem = told(self.rule, "metricsQuery", fault, "ask Prometheus for the query")
-            self.findings.append(Finding.of(Severity.WARNING, problem))
+            self._doubt("metricsQuery", fault, "ask Prometheus for the query")
         return Offered(
-            metric=metric, series=series, objects=count, query=query, window=window(query)
+            metric=metric, series=offer.series, objects=count, query=query, window=window(query)
         )
+
+    def _doubt(self, key: str, fault: str, cure: str) -> None:
+        problem = told(self.rule, key, fault, cure)
+        self.findings.append(Finding.of(Severity.WARNING, problem))
 
     def _refused(self, key: str, fault: str) -> None:
         problem = told(self.rule, key, fault, _CURE)

@@ -25,7 +25,6 @@ class Found:
 
 def about_labels(rule: Rule, found: Found, kinds: Kinds) -> Iterator[Finding]:
     """Give the labels that are missing, unused or without meaning; `found` has some names."""
-    yield from _unknown_kinds(rule, kinds)
     yield from _missing(rule, found, kinds)
     yield from _unused(rule, found, kinds)
     meant = {label: rule.resource_of(label, kinds) for label in found.labels}
@@ -39,6 +38,19 @@ def about_labels(rule: Rule, found: Found, kinds: Kinds) -> Iterator[Finding]:
             "say in resources.overrides which of these names the object",
         )
     yield from _without_namespace(rule, resources)
+
+
+def about_kinds(rule: SeriesRule, kinds: Kinds | None) -> Iterator[Finding]:
+    """Give the overrides to kinds that the cluster's `kinds` lack, or when None those of any cluster."""
+    severity = Severity.NOTE if kinds is None else Severity.WARNING
+    fault = "the cluster has no such kind, and the rule waits until it has"
+    if kinds is None:
+        fault = "not a kind that every cluster has, and the rule waits until the cluster has it"
+    for label, group, word in rule.unknown_overrides(kinds or Kinds()):
+        kind = f"{word}.{group}" if group else word
+        cure = "correct it, or see with --lister-kubeconfig whether the cluster has it"
+        problem = told(rule, f"resources.overrides.{label}", f"{kind}: {fault}", cure)
+        yield Finding.of(severity, problem)
 
 
 def about_names(rule: SeriesRule, names: Sequence[str]) -> Iterator[Finding]:
@@ -57,13 +69,10 @@ def about_names(rule: SeriesRule, names: Sequence[str]) -> Iterator[Finding]:
     for metric, series in by_metric.items():
         if not unnamable(rule) and (UNNAMABLE & set(metric) or metric in {".", ".."}):
             yield _doubt(rule, "name.as", f"{metric} is no name that an HPA takes", NAME_CURE)
-        if len(series) > 1:
-            yield _doubt(
-                rule,
-                "name.as",
-                f"{some(series)} are all named {metric}: only one of them can be served",
-                'keep them apart, such as with "${1}" in name.as',
-            )
+        # Of a constant name it is told where it is withheld.
+        if len(series) > 1 and not rule.naming.is_constant:
+            fault = f"{some(series)} are all named {metric}: {series[-1]} is served"
+            yield _doubt(rule, "name.as", fault, 'keep them apart, such as with "${1}"')
 
 
 def metrics_of(rule: SeriesRule, names: Sequence[str]) -> Mapping[str, Sequence[str]]:
@@ -84,17 +93,6 @@ def some(words: Sequence[str]) -> str:
 
 def _doubt(rule: SeriesRule, key: str, fault: str, cure: str) -> Finding:
     return Finding.of(Severity.WARNING, told(rule, key, fault, cure))
-
-
-def _unknown_kinds(rule: Rule, kinds: Kinds) -> Iterator[Finding]:
-    for label, group, word in rule.unknown_overrides(kinds):
-        kind = f"{word}.{group}" if group else word
-        yield _doubt(
-            rule,
-            f"resources.overrides.{label}",
-            f"{kind} is none of the kinds that are known here",
-            "correct it, or for a kind of your own let the check see it with --lister-kubeconfig",
-        )
 
 
 def _missing(rule: Rule, found: Found, kinds: Kinds) -> Iterator[Finding]:

@@ -28,8 +28,9 @@ class Matching:
     Prometheus refuses is a finding.
     """
 
-    def __init__(self, rule: Rule, look: Look, kinds: Kinds) -> None:
-        """Look at nothing yet."""
+    def __init__(self, rule: Rule, look: Look, kinds: Kinds, *, off: bool = False) -> None:
+        """Look at nothing yet; a rule that is `off` offers nothing, whatever its series."""
+        self._off = off
         self.rule = rule
         self._look = look
         self._kinds = kinds
@@ -41,7 +42,7 @@ class Matching:
         inspection = Inspection(self.rule, self._look)
         try:
             found = await inspection.found()
-            metrics = await self._metrics(found) if found.names else []
+            metrics = await self._metrics(found) if found.names and not self._off else []
             return await inspection.matched(found, metrics)
         except QueryRefused as error:
             self._refused("seriesQuery", f"Prometheus refuses it: {error}")
@@ -62,6 +63,8 @@ class Matching:
         return [await self._offered(offer, deep=offer.series in shown) for offer in self.offers]
 
     async def _offered(self, offer: Offer, *, deep: bool) -> Offered:
+        if offer.withheld:
+            return self._withheld(offer)
         binding, render = offer.bindings[0], _rendering(offer)
         labels = (binding.object_label,)
         spread, reason = spread_and_reason(
@@ -78,6 +81,17 @@ class Matching:
             reason=reason,
             window=offer.window,
             query=_shown(render, binding),
+        )
+
+    def _withheld(self, offer: Offer) -> Offered:
+        fault = f"{offer.metric} on {offer.resource.qualified} is withheld: {offer.withheld}"
+        problem = told(self.rule, "name.as", fault, "use a group of name.matches in it")
+        self.findings.append(Finding.of(Severity.WARNING, problem))
+        return Offered(
+            metric=offer.metric,
+            series=offer.series,
+            resource=offer.resource.qualified,
+            reason=f"withheld: {offer.withheld}",
         )
 
     async def _objects(self, offer: Offer) -> int | None:

@@ -125,5 +125,5 @@ def _row(alike: Sequence[Offered]) -> tuple[str, ...]:
         first.resource,
         ", ".join(first.labels),
         some(counts) if counts else "",
-        f"{scope}{reason}",
+        f"{scope}{reason}".removeprefix(": "),
     )
