@@ -66,9 +66,10 @@ async def test_ten_metrics_are_listed_after_one_pass_and_none_before() -> None:
     clock = ManualClock()
     index = FakeIndex(SERIES, clock=clock)
     discovery = discovery_of(index, clock)
-    assert discovery.catalogue.offers == ()
+    before = list(discovery.catalogue.offers)
     await discovery.discover()
     offers = discovery.catalogue.offers
+    assert before == []
     assert [f"{one.resource.qualified}/{one.metric}" for one in offers] == LISTED
     assert {start for start, _ in index.spans} == {clock.wall() - 600}
 
