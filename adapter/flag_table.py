@@ -21,6 +21,11 @@ _METRICS, _PROMETHEUS, _SERVING = "Metrics", "Prometheus", "Serving"
 _AUTHENTICATION, _AUTHORIZATION, _LOGGING = "Authentication", "Authorization", "Logging"
 _IGNORED = "Accepted without effect, so that existing manifests start"
 
+
+def _audit(*names: str) -> tuple[str, ...]:
+    return tuple(f"audit-{kind}-{name}" for kind in ("log", "webhook") for name in names)
+
+
 FLAGS: tuple[Flag, ...] = (
     Flag(
         name="config",
@@ -362,7 +367,18 @@ FLAGS: tuple[Flag, ...] = (
                     "audit-log-version",
                     "audit-log-mode",
                     "audit-webhook-config-file",
+                    "audit-webhook-initial-backoff",
+                    "audit-webhook-mode",
+                    "audit-webhook-version",
+                    *_audit("batch-buffer-size", "batch-max-size", "batch-max-wait"),
+                    *_audit("batch-throttle-burst", "batch-throttle-qps"),
+                    *_audit("truncate-max-batch-size", "truncate-max-event-size"),
                 ),
+            ),
+            (
+                switch,
+                "There is no audit log; kube-apiserver writes one.",
+                _audit("batch-throttle-enable", "truncate-enabled"),
             ),
             (
                 switch,

@@ -137,13 +137,18 @@ def build_parser(flags: Sequence[Flag], prog: str, description: str) -> argparse
     for flag in flags:
         shown = f" (default {flag.default})" if flag.default and flag.served else ""
         groups[flag.group].add_argument(
-            f"--{flag.name}",
+            *_spellings(flag.name),
             dest=flag.name,
             action="append",
             metavar=_metavar(flag),
             help=(flag.help + shown).replace("%", "%%"),
         )
     return parser
+
+
+def _spellings(name: str) -> tuple[str, ...]:
+    """Give the words that mean a flag; pflag takes one letter after one dash too."""
+    return (f"--{name}", f"-{name}") if len(name) == 1 else (f"--{name}",)
 
 
 def _metavar(flag: Flag) -> str:

@@ -58,6 +58,24 @@ def test_a_logging_flag_of_old_manifests_is_accepted_and_said_to_have_no_effect(
     assert parse(["--logtostderr=true", "--v=4"]).ignored == ("logtostderr",)
 
 
+@pytest.mark.parametrize("words", [["--v=6"], ["--v", "6"], ["-v=6"], ["-v", "6"], ["-v6"]])
+def test_a_flag_of_one_letter_is_taken_after_one_dash_too(words: list[str]) -> None:
+    assert parse(words).verbosity == 6
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "--audit-log-batch-max-size=9",
+        "--audit-webhook-batch-throttle-enable",
+        "--audit-webhook-truncate-max-event-size=9",
+        "--audit-webhook-mode=batch",
+    ],
+)
+def test_flags_of_the_audit_log_are_accepted(word: str) -> None:
+    assert parse([word]).ignored == (word.partition("=")[0].removeprefix("--"),)
+
+
 @pytest.mark.parametrize(
     ("argv", "says"),
     [
