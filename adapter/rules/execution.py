@@ -22,7 +22,11 @@ from adapter.rules.syntax import (
     Text,
     Variable,
 )
-from adapter.rules.values import Struct, Value, called, is_true, printed
+from adapter.rules.values import Struct, Unserved, Value, called, is_true, printed
+
+# A query is never so long; what grows beyond is a fault that would take all memory or time.
+_MOST_STEPS = 100_000
+_LONGEST_TEXT = 1_000_000
 
 
 def executed(nodes: Sequence[Node], variables: Struct) -> str:
@@ -41,10 +45,12 @@ class _Execution:
 
     variables: list[tuple[str, Value]]
     written: list[str] = field(default_factory=list)
+    steps: int = 0
 
     def walk(self, nodes: Sequence[Node], dot: Value) -> Leap | None:
         """Write `nodes`; gives the leap that ended it early, if one did."""
         for node in nodes:
+            self.step()
             match node:
                 case Text(text):
                     self.written.append(text)
@@ -56,6 +62,12 @@ class _Execution:
                     if leap := self.branch(node, dot):
                         return leap
         return None
+
+    def step(self) -> None:
+        self.steps += 1
+        if self.steps > _MOST_STEPS:
+            msg = f"it is not done after {_MOST_STEPS} steps"
+            raise ValueError(msg)
 
     def act(self, pipe: Pipe, dot: Value) -> None:
         value = self.piped(pipe, dot)
@@ -120,7 +132,7 @@ class _Execution:
                 return self.chosen(operand, dot, final)
             case Call(name, arguments):
                 values = [self.evaluated(argument, dot) for argument in arguments]
-                return function(name)((*values, *final))
+                return _bounded(function(name)((*values, *final)))
             case Pipe():
                 return self.piped(operand, dot)
             case _:
@@ -149,6 +161,13 @@ class _Execution:
         return final[0] if final else value
 
 
+def _bounded(value: Value) -> Value:
+    if isinstance(value, str) and len(value) > _LONGEST_TEXT:
+        msg = f"a text in it grows beyond {_LONGEST_TEXT} characters"
+        raise ValueError(msg)
+    return value
+
+
 def _turns(value: Value) -> Iterator[tuple[Value, Value]]:
     match value:
         case None:
@@ -159,7 +178,7 @@ def _turns(value: Value) -> Iterator[tuple[Value, Value]]:
             yield from ((key, value[key]) for key in sorted(value))
         case _:
             msg = f"range cannot go over {called(value)}"
-            raise ValueError(msg)
+            raise Unserved(msg)
 
 
 def _followed(value: Value, path: Sequence[str]) -> Value:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from adapter.rules.matchers import quoted
-from adapter.rules.values import Struct, Value, called, composed, parts, plain
+from adapter.rules.values import Struct, Unserved, Value, called, composed, parts, plain
 
 _DIRECTIVE = re.compile(
     r"%(?P<flags>[-0+]*)(?P<width>[0-9]{0,3})(?P<precision>\.[0-9]{0,3})?(?P<verb>[a-zA-Z%])"
@@ -57,7 +57,7 @@ def _pieces(form: str) -> Iterator[str | _Directive]:
         found = _DIRECTIVE.match(form, start)
         if not found or (found["verb"] == "%" and found[0] != "%%"):
             msg = f"printf {quoted(form)}: {form[start : start + 3]} is not served"
-            raise ValueError(msg)
+            raise Unserved(msg)
         yield "%" if found["verb"] == "%" else _directive(found)
         position = found.end()
     yield form[position:]
@@ -67,7 +67,7 @@ def _directive(found: re.Match[str]) -> _Directive:
     verb, precision = found["verb"], found["precision"]
     if verb not in "vsqdxXobcgfet":
         msg = f"printf: the verb {found[0]} is not served"
-        raise ValueError(msg)
+        raise Unserved(msg)
     return _Directive(
         text=found[0],
         flags=found["flags"],
@@ -159,4 +159,4 @@ def _is_character(code: int) -> bool:
 
 
 def _unfit(directive: _Directive, value: Value) -> ValueError:
-    return ValueError(f"printf: {directive.text} is not served for {called(value)}")
+    return Unserved(f"printf: {directive.text} is not served for {called(value)}")

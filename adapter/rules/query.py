@@ -11,6 +11,7 @@ from adapter.rules.matchers import Matcher
 from adapter.rules.nodes import Cursor
 from adapter.rules.rule import Rule, SeriesRule
 from adapter.rules.template import Template
+from adapter.rules.values import Unserved
 
 SELECTOR_CURE = """write a selector such as '{__name__=~"DCGM_FI_.*",UUID!=""}'"""
 _UNKNOWN_FUNCTION = re.compile(r"unknown function with name '(.*)'")
@@ -37,11 +38,16 @@ def check_query(
     """Note a problem when what `sample_of` makes of `template` is not PromQL, or gives no vector.
 
     A function that the parser does not know is only a warning, for the backend may have it; so is
-    any fault of a query that depends on `.LabelValuesByName`, whose values are not known yet. With
+    a fault of a query that depends on `.LabelValuesByName`, whose values are not known yet. With
     `scalars` a query may give one number as well.
     """
     try:
-        kind = result_type(parse(sample_of()))
+        query = sample_of()
+    except ValueError as error:
+        _tell_unfilled(template, cursor, error)
+        return
+    try:
+        kind = result_type(parse(query))
     except ValueError as error:
         _tell(template, cursor, str(error))
         return
@@ -72,6 +78,14 @@ def external_sample(rule: ExternalRule) -> str:
 def _sample_series(rule: SeriesRule) -> str:
     named = re.match(r"[a-zA-Z_:][a-zA-Z0-9_:]*", rule.series_query.strip())
     return named[0] if named else "sample_series"
+
+
+def _tell_unfilled(template: Template, cursor: Cursor, error: ValueError) -> None:
+    fault, cure = f"it cannot be filled in: {error}", "correct the text between << and >>"
+    if template.uses("LabelValuesByName") and not isinstance(error, Unserved):
+        cursor.warn(f"with sample values {fault}", "check what it becomes")
+    else:
+        cursor.problem(f"with sample values {fault}", cure)
 
 
 def _tell(template: Template, cursor: Cursor, words: str) -> None:

@@ -27,6 +27,10 @@ _NAMES: tuple[tuple[type, str], ...] = (
 )
 
 
+class Unserved(ValueError):  # noqa: N818  (named as what it tells of)
+    """A construct of Go's text/template that is not served here, whatever the values are."""
+
+
 def called(value: Value) -> str:
     """Say what sort of value it is, as messages call it."""
     return next((name for kind, name in _NAMES if isinstance(value, kind)), "no value")

@@ -103,7 +103,7 @@ def test_a_series_query_must_be_a_selector(query: str, problem: str) -> None:
         ("scalar(<<.Series>>)", "it gives a scalar, not one value for each series now"),
         ("1 + 1", "it gives a scalar"),
         ("'\"x\"'", "it gives a string"),
-        ("<<index .GroupBySlice 4>>", "with sample values it is not PromQL: index 4 is out of"),
+        ("<<index .GroupBySlice 4>>", "with sample values it cannot be filled in: index 4 is out"),
     ],
 )
 def test_a_metrics_query_must_be_a_template_of_an_instant_vector(query: str, problem: str) -> None:
@@ -135,3 +135,17 @@ def test_every_spelling_of_true_and_false_is_a_boolean() -> None:
     for word in ("yes", "No", "ON", "off", "true", "FALSE"):
         resources = f"  resources: {{namespaced: {word}, template: <<.Resource>>}}"
         assert len(load(in_rules(f"{_GOOD}{resources}"), "rules.yaml").rules) == 1
+
+
+def test_what_is_not_served_is_a_problem_even_where_values_decide() -> None:
+    query = "up{<<.LabelMatchers>>} * <<range $v := len .LabelValuesByName>>1<<end>>"
+    (line,) = problems_of_rule(f"seriesQuery: up\n  metricsQuery: '{query}'")
+    fault = "with sample values it cannot be filled in: range cannot go over a whole number"
+    assert line.startswith(f"3: rule 1: metricsQuery: {fault}")
+
+
+def test_what_values_decide_is_only_a_warning() -> None:
+    query = 'up{x=~"<<slice (index .LabelValuesByName `pod`) 4>>",<<.LabelMatchers>>}'
+    text = f"rules: [{{seriesQuery: up, metricsQuery: '{query}'}}]"
+    faults = [warning.fault for warning in load(text, "rules.yaml").warnings]
+    assert any(fault.startswith("with sample values it cannot be filled") for fault in faults)

@@ -46,6 +46,18 @@ _PIECES = st.lists(
             "`",
             "a",
             "{",
+            " else ",
+            " with ",
+            " break ",
+            " $x := ",
+            " printf `%5s%d` ",
+            "<<range .LabelValuesByName>>",
+            "<<end>>",
+            "<<if .Series>>",
+            " len ",
+            " slice ",
+            " eq ",
+            " nil ",
         ]
     )
     | st.sampled_from(['"', '"a"', " ", "\n", "\\", "\ud800", "é"])
@@ -195,6 +207,14 @@ def test_what_is_not_served_is_refused_by_name(template: str, named: str) -> Non
         ("<<printf `%d` true>>", "printf: %d is not served for a truth value"),
         ("<<printf .GroupBySlice>>", "printf needs a format first, not a list"),
         ("<<(1).x>>", ".x cannot be read of a whole number"),
+        (
+            "<<range .GroupBySlice>>" + "<<range $.GroupBySlice>>" * 12 + "x" + "<<end>>" * 13,
+            "it is not done after 100000 steps",
+        ),
+        (
+            "<<$x := .Series>>" + "<<$x = print $x $x $x $x>>" * 12,
+            "a text in it grows beyond 1000000 characters",
+        ),
         ("<<with .GroupBySlice>><<.x>><<end>>", ".x cannot be read of a list"),
         ("<<.Series.Name>>", "only .LabelValuesByName has keys"),
     ],
