@@ -64,6 +64,7 @@ class RuleFiles:
         if refused := self.refused:
             raise InputError(refused)
         self.rules = self._merged()
+        self._url = self.rules.prometheus_url
 
     @property
     def refused(self) -> tuple[Problem, ...]:
@@ -91,12 +92,21 @@ class RuleFiles:
         anew = [one for name, one in self._judged.items() if one is not earlier.get(name)]
         read = [one.rules for one in anew if one.rules and not one.problems]
         before, self.rules = self.rules, self._merged()
+        warnings = [warning for rules in read for warning in rules.warnings]
         return Reread(
             rules=self.rules,
             changed=_parts(self.rules) != _parts(before),
             problems=tuple(problem for one in anew for problem in one.problems),
-            warnings=tuple(warning for rules in read for warning in rules.warnings),
+            warnings=(*warnings, *self._moved(before)),
         )
+
+    def _moved(self, before: RulesFile) -> list[Problem]:
+        url = self.rules.prometheus_url
+        if url in {self._url, before.prometheus_url}:
+            return []
+        fault = "Prometheus's address has changed, and is read at the start only"
+        cure = "start the adapter anew, and it asks the new one"
+        return [Problem(file=str(self._path), key="prometheus", fault=fault, cure=cure)]
 
     def _merged(self) -> RulesFile:
         return merged({name: one.rules for name, one in self._judged.items() if one.rules})

@@ -222,6 +222,35 @@ async def test_several_series_under_one_constant_name_are_withheld(look: Look) -
     ]
 
 
+async def test_a_label_of_nodes_that_has_the_exporters_pod(look: Look) -> None:
+    text = """
+rules:
+- seriesQuery: 'DCGM_FI_DEV_GPU_UTIL{Hostname!=""}'
+  resources: {overrides: {Hostname: {resource: node}}}
+  metricsQuery: <<.Series>>{<<.LabelMatchers>>}
+"""
+    lines = faults(await look(text))
+
+    assert (
+        "metricsQuery: DCGM_FI_DEV_GPU_UTIL on nodes: Hostname is exporter-a, the name of a pod,"
+        " not of a node"
+    ) in lines
+
+
+async def test_a_query_that_does_not_spread_is_looked_at_for_one_object(look: Look) -> None:
+    query = 'topk(5, <<.Series>>{pod="exporter-a",<<.LabelMatchers>>})'
+    document = await look(rule('queue_length{exported_pod!=""}', query))
+
+    [one] = document["rules"]
+    assert [(metric["spread"], metric["objects"]) for metric in one["matched"]["metrics"]] == [
+        ("request", 1),
+        ("request", 1),
+    ]
+    assert one["matched"]["metrics"][1]["reason"] == (
+        'it is not certain which labels topk(5, queue_length{pod="exporter-a"}) keeps'
+    )
+
+
 async def test_two_rules_for_one_metric_are_told_with_both_numbers(look: Look) -> None:
     document = await look(CLEAN + CLEAN.replace("rules:\n", ""))
 

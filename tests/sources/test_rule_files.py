@@ -199,3 +199,25 @@ def test_warnings_are_those_of_the_files_read_anew(tmp_path: Path) -> None:
 
     assert news is not None
     assert {warning.file for warning in news.warnings} == {str(tmp_path / "b.yaml")}
+
+
+def test_another_address_of_prometheus_is_warned_of_once(tmp_path: Path) -> None:
+    helm = "prometheus: {url: 'http://HOST'}\nrules: {custom: []}\n"
+    moved = (
+        "Prometheus's address has changed, and is read at the start only; start the adapter anew,"
+        " and it asks the new one"
+    )
+    path = folder(tmp_path, a=helm.replace("HOST", "old")) / "a.yaml"
+    files = RuleFiles(path)
+    told: list[list[str]] = []
+    for host in ("new", "new", "old"):
+        path.write_text(f"# {len(told)}\n" + helm.replace("HOST", host))
+        news = settled(files)
+        assert news is not None
+        told.append([str(warning) for warning in news.warnings])
+
+    assert told == [
+        [f"{path}: prometheus: {moved}"],
+        [],
+        [],
+    ]
