@@ -42,6 +42,15 @@ _NOT_BY_NAME = "not implemented"
 _NOTHING = "no_such_series_as_gpu_metrics_adapter_asks_for"
 # Longer than the pause between two refreshes, shorter than servers keep an idle connection.
 _KEEP_IDLE = 20.0
+_UNREACHABLE = (
+    httpx.HTTPError,
+    httpx.InvalidURL,
+    # A kubeconfig that cannot be read, and a proxy of a kind that httpx lacks a package for.
+    InputError,
+    ImportError,
+    OSError,
+    ValueError,
+)
 Values = TypeVar("Values")
 Read = Callable[[bytes], Answer[Values]]
 
@@ -196,7 +205,7 @@ class Prometheus:
         except (TimeoutError, httpx.TimeoutException) as error:
             message = f"Prometheus did not answer within {self._settings.timeout:g} s"
             raise PrometheusDown(message) from error
-        except (httpx.HTTPError, httpx.InvalidURL, InputError, OSError, ValueError) as error:
+        except _UNREACHABLE as error:
             message = f"Prometheus cannot be reached: {_cause(error)}"
             raise PrometheusDown(message) from error
 

@@ -161,9 +161,13 @@ class Access:
         settings, identity = self._settings, self._identity
         cert, key = identity.pair or (None, None)
         files: list[tuple[str, Path | None, Callable[[], object]]] = [
-            ("--prometheus-ca-file", settings.ca_file, identity.believing),
+            (_flag("--prometheus-ca-file", settings.ca_file), settings.ca_file, identity.believing),
             ("--prometheus-auth-config", self._kubeconfig, lambda: None),
-            ("--prometheus-token-file", settings.token_file, self._read_token),
+            (
+                _flag("--prometheus-token-file", settings.token_file),
+                settings.token_file,
+                self._read_token,
+            ),
             ("--prometheus-client-tls-key-file", key, lambda: None),
             (
                 "--prometheus-client-tls-cert-file",
@@ -173,6 +177,12 @@ class Access:
         ]
         found = [_unusable(key, file, read) for key, file, read in files if file]
         return [*filter(None, found), *_bad_headers(self._headers)]
+
+
+def _flag(given: str, file: Path | None) -> str:
+    """Give the flag that names `file`, which may be the one that stands for a pod's own files."""
+    own = file is not None and file.parent == SERVICE_ACCOUNT
+    return "--prometheus-auth-incluster" if own else given
 
 
 def _pair(settings: PrometheusSettings) -> tuple[Path, Path] | None:

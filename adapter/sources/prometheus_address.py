@@ -79,7 +79,7 @@ def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
 
 
 def _values(url: httpx.URL) -> list[str]:
-    return [value for _, value in url.params.multi_items()]
+    return [value for _, value in url.params.multi_items() if value not in {"true", "false"}]
 
 
 def _bad_url(fault: str) -> InputError:

@@ -58,5 +58,6 @@ class Request:
 
 
 def _long(fields: tuple[tuple[str, str], ...]) -> bool:
-    longest = max(len(value.encode()) for _, value in fields)
-    return longest > _LONGEST_GET or len(urlencode(fields)) > _LONGEST_LINE
+    # Half of a surrogate pair cannot be sent either way, which is told when it is.
+    longest = max(len(value.encode(errors="replace")) for _, value in fields)
+    return longest > _LONGEST_GET or len(urlencode(fields, errors="replace")) > _LONGEST_LINE

@@ -121,6 +121,30 @@ def test_what_a_ca_file_takes_the_place_of_is_told(
     assert [record.message for record in caplog.records] == ["flags without effect"]
 
 
+def test_outside_a_cluster_the_flag_that_asks_for_its_files_is_named() -> None:
+    with pytest.raises(InputError) as caught:
+        asking(FakePrometheus(), auth_incluster=True)
+    keys = [problem.key for problem in caught.value.problems]
+    assert keys == ["--prometheus-auth-incluster"] * 2
+
+
+async def test_a_proxy_that_cannot_be_used_is_an_outage_with_its_cause(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", f"socks5://u:{SECRET.rstrip('+/=')}@127.0.0.1:1")
+    prometheus = Prometheus(PrometheusSettings(url="http://prom"), Telemetry())
+    with pytest.raises(PrometheusDown, match="SOCKS") as caught:
+        await prometheus.query("up")
+    assert "s3cr3t" not in "".join(traceback.format_exception(caught.value))
+
+
+async def test_half_a_surrogate_pair_is_an_outage_of_that_query_alone() -> None:
+    prometheus = asking(FakePrometheus())
+    with pytest.raises(PrometheusDown, match="what HTTP cannot carry"):
+        await prometheus.query('up{a="\ud800"}')
+    assert await prometheus.query("up") == []
+
+
 async def test_a_header_is_sent_trimmed_and_as_utf_8() -> None:
     fake = FakePrometheus()
     await asking(fake, headers=(("X-Team", " größer \t"),)).query("up")

@@ -200,6 +200,20 @@ async def test_a_kubeconfig_lends_authority_and_pair(tmp_path: Path) -> None:
         await prometheus.aclose()
 
 
+async def test_a_kubeconfig_may_skip_verification(tmp_path: Path) -> None:
+    file = tmp_path / "kubeconfig"
+    file.write_text(
+        "{current-context: c, contexts: [{name: c, context: {cluster: c, user: u}}],"
+        " clusters: [{name: c, cluster: {server: 'https://x', insecure-skip-tls-verify: true}}],"
+        " users: [{name: u, user: {}}]}"
+    )
+    async with serving(trustme.CA()) as server:
+        settings = PrometheusSettings(url=server.url, auth_config=file)
+        prometheus = Prometheus(settings, Telemetry())
+        assert await prometheus.query("up") == []
+        await prometheus.aclose()
+
+
 async def test_a_redirect_from_http_to_https_believes_the_system_s_authorities(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
