@@ -18,6 +18,19 @@ MANIFESTS = Path(__file__).resolve().parents[2] / "manifests"
 ADAPTER = "system:serviceaccount:gpu-metrics-adapter:gpu-metrics-adapter"
 # kube-apiserver writes quantities as text, in their shortest form.
 QUANTITIES = {"1000m": "1", 1: "1"}
+CHARTS_API_SERVICE = {
+    "apiVersion": "apiregistration.k8s.io/v1",
+    "kind": "APIService",
+    "metadata": {"name": "v1beta1.custom.metrics.k8s.io"},
+    "spec": {
+        "service": {"name": "prometheus-adapter", "namespace": "monitoring"},
+        "group": "custom.metrics.k8s.io",
+        "version": "v1beta1",
+        "insecureSkipTLSVerify": True,
+        "groupPriorityMinimum": 100,
+        "versionPriority": 100,
+    },
+}
 METRIC = {
     "group": "custom.metrics.k8s.io",
     "version": "v1beta2",
@@ -61,6 +74,20 @@ async def test_the_default_overlay_is_taken_whole(
     done = await empty_plane.apply(default_overlay)
     assert "Warning" not in done.stderr
     assert await lost(empty_plane, default_overlay) == []
+
+
+async def test_it_takes_the_place_of_an_api_service_whose_tls_is_unverified(
+    installed: ControlPlane, default_overlay: Path
+) -> None:
+    """Prometheus Adapter's chart makes one such; the second documented command replaces it."""
+    name = "v1beta1.custom.metrics.k8s.io"
+    await installed.kubectl("delete", "apiservice", name)
+    await installed.kubectl("create", "-f", "-", stdin=json.dumps(CHARTS_API_SERVICE))
+    await installed.kubectl("apply", "-k", default_overlay)
+    spec = (await installed.get(f"/apis/apiregistration.k8s.io/v1/apiservices/{name}"))["spec"]
+    assert spec["service"]["name"] == "gpu-metrics-adapter"
+    assert spec["caBundle"]
+    assert not spec.get("insecureSkipTLSVerify")
 
 
 async def test_the_ray_example_is_taken_whole(empty_plane: ControlPlane) -> None:
@@ -162,6 +189,8 @@ def differences(wanted: Any, found: Any, path: str) -> Iterator[str]:
     elif isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
         for number, (one, other) in enumerate(zip(wanted, found, strict=True)):
             yield from differences(one, other, f"{path}[{number}]")
+    elif wanted is False and found is None:
+        return  # kube-apiserver leaves out what is false
     elif found not in (wanted, QUANTITIES.get(wanted), unfolded(wanted)):
         yield f"{path}: {wanted!r} became {found!r}"
 

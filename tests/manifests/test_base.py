@@ -69,7 +69,13 @@ def test_tls_is_verified_everywhere() -> None:
 
 
 def skips_tls(path: Path) -> bool:
-    return b"insecureskiptlsverify" in path.read_bytes().lower().replace(b"-", b"")
+    text = path.read_text(encoding="utf-8").lower().replace("-", "")
+    return "insecureskiptlsverify" in text.replace("insecureskiptlsverify: false", "")
+
+
+def test_verification_is_asked_for_by_name_as_an_api_service_that_is_replaced_may_skip_it() -> None:
+    services = [item for item in objects(BASE) if item["kind"] == "APIService"]
+    assert [item["spec"]["insecureSkipTLSVerify"] for item in services] == [False, False]
 
 
 def test_both_versions_of_the_group_are_registered_the_newer_one_first() -> None:
