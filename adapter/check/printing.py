@@ -27,13 +27,16 @@ def as_json(report: Report) -> str:
 def print_tables(report: Report, out: TextIO) -> None:
     """Print findings and what each rule matches, file by file; colours on a terminal only."""
     console = _console(out)
-    for file in _files(report):
+    for number, file in enumerate(_files(report)):
         findings = [finding for finding in report.findings if finding.file == file]
+        matched = [rule for rule in report.rules if rule.matched and rule.file == file]
+        if number:
+            console.print()
         console.print(Text(f"{file}: {_counted(findings)}", style="bold"), soft_wrap=True)
         if findings:
             console.print(_findings(findings))
-        if any(rule.matched and rule.file == file for rule in report.rules):
-            console.print(_matches([rule for rule in report.rules if rule.file == file]))
+        if matched:
+            console.print("", _matches(matched), sep="\n")
 
 
 def _console(out: TextIO) -> Console:
