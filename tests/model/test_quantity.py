@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapter.model.quantity import quantity
+from adapter.model.quantity import binary_quantity, quantity
 
 SUFFIX = {"m": Decimal("0.001")} | {
     suffix: Decimal(1000) ** power
@@ -69,3 +69,28 @@ def test_no_larger_suffix_would_be_exact(whole: int) -> None:
 def _split(text: str) -> tuple[int, str]:
     suffix = text.lstrip("-0123456789")
     return int(text.removesuffix(suffix)), suffix
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (0.5, "500m"),
+        (1000.0, "1k"),
+        (1023.0, "1023"),
+        (1024.0, "1Ki"),
+        (1025.0, "1025"),
+        (1536.0, "1536"),
+        (2048.0, "2Ki"),
+        (1024.5, "1024500m"),
+        (35389440.0, "34560Ki"),
+        (1000000.0, "1000000"),
+        (2.0**20, "1Mi"),
+        (2.0**30 * 3, "3Gi"),
+        (2.0**50, "1Pi"),
+        (-1024.0, "-1Ki"),
+    ],
+)
+def test_bytes_are_binary_where_that_is_exact(value: float, text: str) -> None:
+    """apimachinery: decimal below 1024 and for fractions, else the largest exact suffix."""
+    assert binary_quantity(value) == text

@@ -66,6 +66,30 @@ def test_a_path_of_a_resource_has_the_attributes_of_request_info(path: str, acce
 
 
 @pytest.mark.parametrize(
+    ("path", "verb", "word", "name", "namespace"),
+    [
+        ("external.metrics.k8s.io/v1beta1/namespaces/shop/lag", "list", "lag", "", "shop"),
+        ("metrics.k8s.io/v1beta1/nodes", "list", "nodes", "", ""),
+        ("metrics.k8s.io/v1beta1/nodes/gpu-a", "get", "nodes", "gpu-a", ""),
+        ("metrics.k8s.io/v1beta1/pods", "list", "pods", "", ""),
+        ("metrics.k8s.io/v1beta1/namespaces/ml/pods", "list", "pods", "", "ml"),
+        ("metrics.k8s.io/v1beta1/namespaces/ml/pods/llm-0", "get", "pods", "llm-0", "ml"),
+    ],
+)
+def test_the_other_groups_have_the_attributes_of_request_info(
+    path: str, verb: str, word: str, name: str, namespace: str
+) -> None:
+    assert access_of("GET", f"/apis/{path}") == ResourceAccess(
+        verb=verb,
+        group=path.partition("/")[0],
+        version="v1beta1",
+        resource=word,
+        name=name,
+        namespace=namespace,
+    )
+
+
+@pytest.mark.parametrize(
     "path",
     [
         "/",
