@@ -55,10 +55,7 @@ def onward(url: httpx.URL, response: httpx.Response) -> httpx.URL | None:
     location = response.headers.get("location")
     if response.status_code not in _KEEPING_THE_VERB or not location:
         return None
-    try:
-        target = url.join(location).copy_with(username=None, password=None)
-    except (httpx.InvalidURL, ValueError):
-        return None
+    target = url.join(location).copy_with(username=None, password=None)
     upgraded = target.host == url.host and (url.scheme, target.scheme) == ("http", "https")
     if upgraded or _origin(target) == _origin(url):
         return target

@@ -1,5 +1,6 @@
 """Keeps credentials out of messages, whoever wrote them."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -8,6 +9,8 @@ from adapter.errors import SourceError
 
 _SHORTEST = 4
 _HIDDEN = "[hidden]"
+# httpx goes on with what stands in the URL, which whoever redirects may have filled with secrets.
+_REDIRECT = re.compile(r"(Invalid URL in location header).*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class Secrets:
         """Give `text` without them."""
         for spelling in self.spellings:
             text = text.replace(spelling, _HIDDEN)
-        return text
+        return _REDIRECT.sub(r"\1", text)
 
     def without(self, error: SourceError) -> SourceError:
         """Give `error`, or where it or what caused it shows one of them, a copy that does not.

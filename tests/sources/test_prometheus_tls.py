@@ -8,6 +8,12 @@ from pathlib import Path
 
 import pytest
 import trustme
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    PrivateFormat,
+    load_pem_private_key,
+)
 
 from adapter.errors import InputError, PrometheusDown
 from adapter.settings import PrometheusSettings
@@ -236,6 +242,16 @@ def test_a_key_that_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         Prometheus(settings, Telemetry())
     assert str(key) in [problem.file for problem in caught.value.problems]
+
+
+def test_an_encrypted_key_is_an_input_error_and_asks_nobody(tmp_path: Path) -> None:
+    cert, key = write_pair(trustme.CA(), tmp_path)
+    plain = load_pem_private_key(key.read_bytes(), password=None)
+    sealed = BestAvailableEncryption(b"word")
+    key.write_bytes(plain.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, sealed))
+    settings = PrometheusSettings(url="http://prom", client_cert_file=cert, client_key_file=key)
+    with pytest.raises(InputError, match="the key is encrypted"):
+        Prometheus(settings, Telemetry())
 
 
 def test_a_pair_that_does_not_belong_together_is_an_input_error(tmp_path: Path) -> None:
