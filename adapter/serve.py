@@ -38,10 +38,10 @@ from adapter.rules.config import RulesFile
 from adapter.rules.external import ExternalRule
 from adapter.rules.rule import Rule
 from adapter.security.authentication import Authenticator
-from adapter.security.authorization import Authorizer
+from adapter.security.authorization import Authorizer, at_its_scope
 from adapter.security.front_proxy import front_proxy_of
 from adapter.security.tls import ServingCertificate
-from adapter.settings import AuthenticationSettings, Settings
+from adapter.settings import AuthenticationSettings, ServingSettings, Settings
 from adapter.sources.front_proxy import FrontProxyWatch
 from adapter.sources.kinds import KindsRefresh
 from adapter.sources.kube import KubeApi
@@ -58,6 +58,8 @@ _KEEP_ALIVE = 120
 _DRAIN = 30
 _PAUSE_AFTER_FAULT = 1.0
 _KINDS_EVERY = 60.0
+_BACKLOG = 1024
+_ALL_ADDRESSES = frozenset({"0.0.0.0", "::"})  # noqa: S104  (compared, not chosen)
 _log = logging.getLogger(__name__)
 
 Loop = Callable[[], Awaitable[None]]
@@ -71,7 +73,7 @@ async def serve(settings: Settings, rules: RulesFile, files: RuleFiles | None = 
     """
     async with AsyncExitStack() as stack:
         server = await _compose(stack, _with_url(settings, rules), rules, files)
-        sockets = [_listening(settings)]
+        sockets = [listening(settings.serving)]
         with _stopping() as stop:
             async with asyncio.TaskGroup() as tasks:
                 running = [tasks.create_task(_kept_up(n, run)) for n, run in server.loops.items()]
@@ -140,6 +142,7 @@ async def _compose(
         Authenticator(believed, cluster.tokens, ttl=settings.authentication.token_ttl),
         Authorizer(cluster.access, settings.authorization),
         settings.authorization.always_allow_paths,
+        scoped=lambda access: at_its_scope(access, cluster.kinds.current),
     )
     notes: dict[str, Note] = {"config": lambda: reload.refused} if reload else {}
     app = _app(cluster, engine, telemetry, Health(live={}, ready=checks, notes=notes), gate)
@@ -292,15 +295,25 @@ def _http(app: ASGIApp, certificate: ServingCertificate) -> uvicorn.Server:
     return _Http(config)
 
 
-def _listening(settings: Settings) -> socket.socket:
-    address = (settings.serving.bind_address, settings.serving.port)
-    family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+def listening(settings: ServingSettings) -> socket.socket:
+    """Give the listening socket; raises InputError when the address or port cannot be had."""
+    address, port = settings.bind_address, settings.port
     try:
-        return socket.create_server(address, family=family, backlog=1024)
+        return _bound(address, port)
     except OSError as error:
-        fault = f"cannot listen on {address[0]} port {address[1]}: {error.strerror or error}"
+        fault = f"cannot listen on {address} port {port}: {error.strerror or error}"
         cure = "give a free port with --secure-port and an address of this host's"
         raise InputError([Problem(file="command line", fault=fault, cure=cure)]) from error
+
+
+def _bound(address: str, port: int) -> socket.socket:
+    """Give a listening socket; either address that means all means both families, as in Go."""
+    if address in _ALL_ADDRESSES and socket.has_dualstack_ipv6():
+        return socket.create_server(
+            ("::", port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=_BACKLOG
+        )
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    return socket.create_server((address, port), family=family, backlog=_BACKLOG)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Security as it stands on the wire: TLS on loopback, uvicorn, the gate; only the cluster is a stand-in."""
 
+import contextlib
 import json
 import socket
 import ssl
@@ -293,3 +294,18 @@ async def test_a_stop_does_not_wait_for_a_client_that_keeps_an_idle_connection(
             await idle.send(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert (await idle.receive()).startswith(b"HTTP/1.1 200")
     await anyio.aclose_forcefully(idle)
+
+
+@pytest.mark.parametrize("sent", [b"FOO / HTTP/1.1\r\n\r\n", b"\x16\x03\x01 garbage\r\n\r\n"])
+async def test_what_is_no_http_is_told_as_a_status(adapter: Adapter, sent: bytes) -> None:
+    trusted = ssl.create_default_context(cadata=adapter.serving_authority.certificate_pem.decode())
+    answer = b""
+    async with await anyio.connect_tcp("localhost", adapter.port, ssl_context=trusted) as stream:
+        await stream.send(sent)
+        with contextlib.suppress(anyio.EndOfStream):
+            while True:
+                answer += await stream.receive()
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"content-type: application/json" in head
+    assert json.loads(body)["reason"] == "BadRequest"

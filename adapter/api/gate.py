@@ -1,6 +1,6 @@
 """The gate before everything that is served: who asks, and may he?"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -48,10 +48,12 @@ class Gate:
         authorizer: Authorizes,
         open_paths: Sequence[str],
         *,
+        scoped: Callable[[Access], Access] = lambda access: access,
         most_at_once: int = 400,
     ) -> None:
-        """Guard `app`."""
+        """Guard `app`; `scoped` gives what a right is needed for where the path says it unfitly."""
         self._app = app
+        self._scoped = scoped
         self._authenticator = authenticator
         self._authorizer = authorizer
         self._open = frozenset(path for path in open_paths if not path.endswith("*"))
@@ -87,7 +89,7 @@ class Gate:
     async def _admit(self, scope: Scope, access: Access) -> User:
         certificate = scope.get("state", {}).get("peer_certificate")
         user = await self._authenticator.authenticate(scope["headers"], certificate)
-        await self._authorizer.authorize(user, access)
+        await self._authorizer.authorize(user, self._scoped(access))
         if self._at_once >= self._most_at_once and MASTERS not in user.groups:
             raise TooManyRequests("too many requests at once, try again in a second")
         return user

@@ -3,7 +3,10 @@
 import asyncio
 import ssl
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from adapter.api.status import to_response
+from adapter.errors import BadRequest
 
 _FAREWELL = 1.0
 """Seconds that a client has to answer the end of its TLS session before the connection is cut."""
@@ -30,6 +33,15 @@ class PeerCertificateProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Go on to the next request, or see that a closed connection ends."""
         super().on_response_complete()
+        self._see_it_closed()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP with a Status, as everything else is answered."""
+        answer = to_response(BadRequest(f"the request is no HTTP: {msg}"))
+        lines = [STATUS_LINE[400].rstrip(), b"connection: close"]
+        lines += [name + b": " + value for name, value in answer.raw_headers]
+        self.transport.write(b"\r\n".join([*lines, b"", bytes(answer.body)]))
+        self.transport.close()
         self._see_it_closed()
 
     def _see_it_closed(self) -> None:

@@ -3,14 +3,17 @@
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol
 
 from adapter.errors import Forbidden, InternalError, SourceError
 from adapter.model.identity import Access, Decision, PathAccess, ResourceAccess, User
+from adapter.model.kinds import Kinds
 from adapter.settings import AuthorizationSettings
 from adapter.sources.shared import Shared
 
 MASTERS = "system:masters"
+CUSTOM_METRICS = "custom.metrics.k8s.io"
 
 _VERBS = {
     "GET": "get",
@@ -61,6 +64,18 @@ def access_of(method: str, path: str) -> Access:
         namespace=namespace,
         name=name,
     )
+
+
+def at_its_scope(access: Access, kinds: Kinds) -> Access:
+    """Give `access` with no namespace where the kind has none.
+
+    A namespaced path reaches a node too, as the autoscaler asks for one; rights in a namespace are
+    no rights on what lies outside it.
+    """
+    if not isinstance(access, ResourceAccess) or access.group != CUSTOM_METRICS:
+        return access
+    kind = kinds.find_qualified(access.resource)
+    return access if kind is None or kind.namespaced else replace(access, namespace="")
 
 
 class Authorizer:

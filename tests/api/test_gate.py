@@ -240,3 +240,13 @@ async def test_websockets_are_closed() -> None:
     await gate(Guards(ALICE), inner)({"type": "websocket", "path": METRIC}, nothing, send)
     assert sent == [{"type": "websocket.close", "code": 1008}]
     assert inner.scopes == []
+
+
+async def test_the_right_that_is_asked_for_may_be_wider_than_the_path() -> None:
+    guards, everywhere = Guards(User(name="alice")), PathAccess(verb="get", path="/everywhere")
+    guard = Gate(Inner(), guards, guards, HEALTH, scoped=lambda _: everywhere)
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app=guard), base_url="https://adapter"
+    ) as client:
+        await client.get(METRIC)
+    assert [access for _, access in guards.asked] == [everywhere]

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from adapter.errors import Forbidden, InternalError
 from adapter.model.identity import Access, Decision, PathAccess, ResourceAccess, User
-from adapter.security.authorization import Authorizer, access_of
+from adapter.model.kinds import Kinds
+from adapter.security.authorization import Authorizer, access_of, at_its_scope
 from adapter.settings import AuthorizationSettings
 from tests.security.making import Clock, Cluster
 
@@ -286,3 +287,23 @@ async def test_decisions_on_very_long_paths_are_not_kept() -> None:
     for _ in range(2):
         await asking.authorize(ALICE, PathAccess(verb="get", path="/" + "x" * 10_000))
     assert len(cluster.reviews) == 2
+
+
+def test_a_node_needs_a_right_outside_namespaces_by_whichever_path() -> None:
+    by_namespace = access_of("GET", f"{ROOT}/namespaces/ns/nodes/n/m")
+    assert at_its_scope(by_namespace, Kinds()) == resource("get", "nodes", "n", "m")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"{ROOT}/namespaces/ns/pods/p/m",
+        f"{ROOT}/namespaces/ns/metrics/m",
+        f"{ROOT}/namespaces/ns/gadgets.example.com/g/m",
+        "/apis/external.metrics.k8s.io/v1beta1/namespaces/ns/nodes",
+        "/apis",
+    ],
+)
+def test_other_rights_stay_as_the_path_says_them(path: str) -> None:
+    access = access_of("GET", path)
+    assert at_its_scope(access, Kinds()) == access
