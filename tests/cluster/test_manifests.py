@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from certs.cli import main
 from tests.cluster.binaries import ControlPlaneBinaries
@@ -94,6 +95,57 @@ async def test_the_ray_example_is_taken_whole(empty_plane: ControlPlane) -> None
     done = await empty_plane.apply(MANIFESTS / "examples" / "ray")
     assert "Warning" not in done.stderr
     assert await lost(empty_plane, MANIFESTS / "examples" / "ray") == []
+
+
+OTHER_GROUPS = ("external-metrics", "resource-metrics")
+
+
+def overlay_beside(default: Path, name: str, resource: str, *components: str) -> Path:
+    """An overlay of a user's own, as docs/other-groups.md shows it."""
+    folder = default.parent / name
+    folder.mkdir(exist_ok=True)
+    kustomization = {
+        "apiVersion": "kustomize.config.k8s.io/v1beta1",
+        "kind": "Kustomization",
+        "resources": [resource],
+        "components": [f"../../components/{each}" for each in components],
+    }
+    (folder / "kustomization.yaml").write_text(json.dumps(kustomization))
+    return folder
+
+
+async def test_both_other_groups_are_taken_whole_with_the_overlays_authority(
+    empty_plane: ControlPlane, default_overlay: Path
+) -> None:
+    overlay = overlay_beside(default_overlay, "mine", "../default", *OTHER_GROUPS)
+    done = await empty_plane.apply(overlay)
+    assert "Warning" not in done.stderr
+    assert await lost(empty_plane, overlay) == []
+    services = await empty_plane.get("/apis/apiregistration.k8s.io/v1/apiservices")
+    bundles = {
+        each["metadata"]["name"]: each["spec"]["caBundle"]
+        for each in services["items"]
+        if "caBundle" in each["spec"]
+    }
+    assert len(bundles) == 4
+    assert len(set(bundles.values())) == 1
+
+
+async def test_with_cert_manager_every_api_service_is_its_injectors(
+    empty_plane: ControlPlane, default_overlay: Path
+) -> None:
+    overlay = overlay_beside(
+        default_overlay, "injected", "../../base", *OTHER_GROUPS, "cert-manager"
+    )
+    done = await empty_plane.kubectl("kustomize", overlay)
+    made = [each for each in yaml.safe_load_all(done.stdout) if each["kind"] == "APIService"]
+    told = [each["metadata"]["annotations"] for each in made if "caBundle" not in each["spec"]]
+    assert len(made) == 4
+    assert (
+        told
+        == [{"cert-manager.io/inject-ca-from": "gpu-metrics-adapter/gpu-metrics-adapter-serving"}]
+        * 4
+    )
 
 
 async def test_the_api_services_of_the_base_alone_are_refused(empty_plane: ControlPlane) -> None:
