@@ -36,6 +36,7 @@ from adapter.telemetry import Telemetry
 log = logging.getLogger(__name__)
 _QUERIES_AT_ONCE, _DISCOVERIES_AT_ONCE = 16, 8
 _MOST_REDIRECTS = 3
+_BAD_REQUEST = 400
 _NOT_SERVED = frozenset({404, 405, 501})
 # What a Prometheus with remote_read says of names and labels, be the remote store well or not.
 _NOT_BY_NAME = "not implemented"
@@ -187,6 +188,10 @@ class Prometheus:
         status = response.status_code
         if status in _NOT_SERVED and request.path in DISCOVERY:
             message = f"Prometheus does not serve {request.path}: it answered {status}"
+            raise EndpointMissing(message)
+        if status == _BAD_REQUEST and request.path in {NAMES, LABELS}:
+            # A backend may refuse `match[]` here; a selector that is wrong is refused everywhere.
+            message = f"Prometheus refuses {request.path}: {answers.words(response.content)}"
             raise EndpointMissing(message)
         if status in _NOT_SERVED and request.overlong:
             message = f"Prometheus answered {status} to a long query, sent by POST"

@@ -82,10 +82,10 @@ def check(status: int, body: bytes) -> None:
     """Return when `status` is a success; else raise QueryRefused or PrometheusDown."""
     if 200 <= status < 300:
         return
-    words = _words(body)
+    told = words(body)
     if status in {400, 422}:
-        raise QueryRefused(words or f"Prometheus answered {status}")
-    raise PrometheusDown(f"Prometheus answered {status}" + (f": {words}" if words else ""))
+        raise QueryRefused(told or f"Prometheus answered {status}")
+    raise PrometheusDown(f"Prometheus answered {status}" + (f": {told}" if told else ""))
 
 
 def vector(body: bytes) -> Answer[list[Sample]]:
@@ -171,7 +171,8 @@ def _understood(read: Callable[[], Read]) -> Read:
         raise PrometheusDown(message) from error
 
 
-def _words(body: bytes) -> str:
+def words(body: bytes) -> str:
+    """Give what an answer that is no success says, on one line; empty when it says nothing."""
     try:
         return _told(msgspec.json.decode(body, type=_Answer))
     except (ValueError, RecursionError):
@@ -181,10 +182,10 @@ def _words(body: bytes) -> str:
 
 
 def _told(answer: _Answer) -> str:
-    words = _PREAMBLE.sub("", answer.error, count=1)
+    error = _PREAMBLE.sub("", answer.error, count=1)
     # VictoriaMetrics gives the status once more where Prometheus names the kind.
     kind = "" if answer.error_type.isdigit() else answer.error_type
-    return _line(": ".join(filter(None, (kind, words))))
+    return _line(": ".join(filter(None, (kind, error))))
 
 
 def _partial(answer: _Answer) -> str:

@@ -202,6 +202,18 @@ async def test_a_backend_without_an_endpoint_is_told_apart(status: int) -> None:
         await prometheus.label_names("up", start=0, end=1)
 
 
+async def test_a_backend_that_refuses_a_selector_of_names_is_told_apart() -> None:
+    """Its series may still be had; a selector that is wrong is refused there too."""
+    body = '{"status":"error","errorType":"bad_data","error":"match[] is not supported"}'
+    prometheus = asking(refusing(400, body))
+    with pytest.raises(EndpointMissing, match="not supported"):
+        await prometheus.metric_names("up", start=0, end=1)
+    with pytest.raises(EndpointMissing, match="not supported"):
+        await prometheus.label_names("up", start=0, end=1)
+    with pytest.raises(QueryRefused, match="not supported"):
+        await prometheus.series("up", start=0, end=1)
+
+
 async def test_a_backend_that_passes_over_the_selector_of_names_is_told_apart() -> None:
     every = '{"status":"success","data":["up","go_info"]}'
     seam = httpx.MockTransport(lambda _: httpx.Response(200, text=every))
