@@ -4,7 +4,6 @@ import asyncio
 import logging
 import os
 import signal
-import socket
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from adapter.api.consumers import Consumers
 from adapter.api.external import ExternalValues
 from adapter.api.gate import Gate
 from adapter.api.health import Check, Health, Note
-from adapter.api.protocol import PeerCertificateProtocol
+from adapter.api.server import http_server, listening
 from adapter.api.values import Values
 from adapter.engine.board import Board
 from adapter.engine.catalogue import Catalogue, Offer
@@ -32,7 +31,6 @@ from adapter.engine.external_metrics import ExternalCatalogue, ExternalMetrics
 from adapter.engine.life import Life
 from adapter.engine.object_metrics import ObjectMetrics
 from adapter.engine.reload import Reload
-from adapter.errors import InputError, Problem
 from adapter.model.identity import FrontProxy
 from adapter.rules.config import RulesFile
 from adapter.rules.external import ExternalRule
@@ -41,7 +39,7 @@ from adapter.security.authentication import Authenticator
 from adapter.security.authorization import Authorizer, at_its_scope
 from adapter.security.front_proxy import front_proxy_of
 from adapter.security.tls import ServingCertificate
-from adapter.settings import AuthenticationSettings, ServingSettings, Settings
+from adapter.settings import AuthenticationSettings, Settings
 from adapter.sources.front_proxy import FrontProxyWatch
 from adapter.sources.kinds import KindsRefresh
 from adapter.sources.kube import KubeApi
@@ -53,13 +51,8 @@ from adapter.sources.rule_files import RuleFiles
 from adapter.telemetry import Telemetry
 
 NAME = "gpu-metrics-adapter"
-# kube-apiserver keeps idle connections for 90 s: it, not we, closes them, or it meets a closed one.
-_KEEP_ALIVE = 120
-_DRAIN = 30
 _PAUSE_AFTER_FAULT = 1.0
 _KINDS_EVERY = 60.0
-_BACKLOG = 1024
-_ALL_ADDRESSES = frozenset({"0.0.0.0", "::"})  # noqa: S104  (compared, not chosen)
 _log = logging.getLogger(__name__)
 
 Loop = Callable[[], Awaitable[None]]
@@ -155,7 +148,7 @@ async def _compose(
         **({"config": reload.run} if reload else {}),
         **({} if settings.authentication.skip_lookup else {"front-proxy": cluster.proxies.run}),
     }
-    return _Composed(http=_http(app, certificate), loops=loops, stopping=stopping)
+    return _Composed(http=http_server(app, certificate), loops=loops, stopping=stopping)
 
 
 async def _cluster(stack: AsyncExitStack, settings: Settings, telemetry: Telemetry) -> _Cluster:
@@ -267,53 +260,6 @@ def _with_url(settings: Settings, rules: RulesFile) -> Settings:
     if settings.prometheus_url_given or rules.prometheus_url is None:
         return settings
     return replace(settings, prometheus=replace(settings.prometheus, url=rules.prometheus_url))
-
-
-class _Http(uvicorn.Server):
-    """uvicorn without its own handling of signals, which would skip the delay before the stop."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Leave the signals to `serve`."""
-        yield
-
-
-def _http(app: ASGIApp, certificate: ServingCertificate) -> uvicorn.Server:
-    config = uvicorn.Config(
-        app,
-        http=PeerCertificateProtocol,
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_keep_alive=_KEEP_ALIVE,
-        timeout_graceful_shutdown=_DRAIN,
-        ssl_context_factory=lambda _config, _default: certificate.context,
-    )
-    return _Http(config)
-
-
-def listening(settings: ServingSettings) -> socket.socket:
-    """Give the listening socket; raises InputError when the address or port cannot be had."""
-    address, port = settings.bind_address, settings.port
-    try:
-        return _bound(address, port)
-    except OSError as error:
-        fault = f"cannot listen on {address} port {port}: {error.strerror or error}"
-        cure = "give a free port with --secure-port and an address of this host's"
-        raise InputError([Problem(file="command line", fault=fault, cure=cure)]) from error
-
-
-def _bound(address: str, port: int) -> socket.socket:
-    """Give a listening socket; either address that means all means both families, as in Go."""
-    if address in _ALL_ADDRESSES and socket.has_dualstack_ipv6():
-        return socket.create_server(
-            ("::", port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=_BACKLOG
-        )
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    return socket.create_server((address, port), family=family, backlog=_BACKLOG)
 
 
 @contextmanager

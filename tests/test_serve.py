@@ -4,8 +4,8 @@ import socket
 
 import pytest
 
+from adapter.api.server import listening
 from adapter.errors import InputError
-from adapter.serve import listening
 from adapter.settings import ServingSettings
 
 
