@@ -145,6 +145,13 @@ class Values:
 
     async def _read(self, target: _Target, refs: list[ObjectRef]) -> Reading:
         question, offer = target.question, target.offer
+        reading = await self._read_offer(question, offer, refs)
+        for beside in offer.beside:
+            if lacking := [ref for ref in refs if reading.lacks(ref)]:
+                reading = reading.filled(await self._read_offer(question, beside, lacking))
+        return reading
+
+    async def _read_offer(self, question: Question, offer: Offer, refs: list[ObjectRef]) -> Reading:
         names = tuple(ref.name for ref in refs)
         with refusing(question, offer.rule):
             return await self._board.read(Ask(offer, question.namespace, names, question.series))

@@ -10,7 +10,7 @@ from adapter.check.labels import about_kinds
 from adapter.check.matching import Matching
 from adapter.check.report import Checked, Finding, Matched, Report, Severity, ordered
 from adapter.check.usage import UsageMatching, as_checked, parts_of
-from adapter.engine.catalogue import Offer, replaced
+from adapter.engine.catalogue import Offer, complement, replaced
 from adapter.engine.external import ExternalOffer
 from adapter.errors import Problem, SourceError
 from adapter.model.kinds import Kinds
@@ -116,6 +116,8 @@ def _unknown_kinds(files: Files, kinds: Kinds | None) -> Iterator[Finding]:
 
 def _collisions(check: _Check) -> Iterator[Finding]:
     for lost, served in replaced(check.offers):
+        if complement(lost, served):
+            continue
         what = f"{served.metric} on {served.resource.qualified}"
         yield _collision(what, lost.rule, served.rule)
     latest: dict[str, ExternalRule] = {}

@@ -2,12 +2,13 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from adapter.engine.labels import Binding, bindings_of, workload_first
 from adapter.model.kinds import Kinds
 from adapter.model.objects import Resource
 from adapter.rules.dcgm import is_gpu
-from adapter.rules.matchers import Matcher
+from adapter.rules.matchers import Matcher, is_metric_name
 from adapter.rules.promql import Spread, keeps_unit, spread, sums_unit, window
 from adapter.rules.rule import Rule
 
@@ -24,6 +25,7 @@ class Offer:
     in the query in seconds, None for an instant one. `keeps_unit` says that the query's values
     are the series' own, so that what is impossible for the series is impossible for them;
     `sums_unit` that they are those or sums of those. `withheld` says why it is not served, if so.
+    `beside` are offers of earlier rules that count for objects for which this one has no value.
     """
 
     metric: str
@@ -36,19 +38,21 @@ class Offer:
     keeps_unit: bool = False
     sums_unit: bool = False
     withheld: str = ""
+    beside: tuple["Offer", ...] = ()
 
 
 class Catalogue:
     """An immutable set of offers, found by kind and metric; replaced whole by discovery.
 
     Of two offers for the same kind and metric the later counts; if it is withheld, none is served.
-    `failed` are the rules whose
-    series could not be discovered in the last pass; what they offered before may still be here.
+    An earlier one of the same series under other labels stands `beside` it. `failed` are the rules
+    whose series could not be discovered in the last pass; what they offered before may still be
+    here.
     """
 
     def __init__(self, offers: Iterable[Offer] = (), failed: Iterable[Rule] = ()) -> None:
         """Index `offers`, given in the order of their rules."""
-        self._by_key = {(offer.resource.qualified, offer.metric): offer for offer in offers}
+        self._by_key = {key: _latest(rivals) for key, rivals in _rivals(offers).items()}
         found = [self._by_key[key] for key in sorted(self._by_key)]
         self._offers = tuple(offer for offer in found if not offer.withheld)
         self.withheld = tuple(offer for offer in found if offer.withheld)
@@ -82,11 +86,26 @@ def offers_of(
     namespace, give nothing. Of several series names under one metric name the last in sorted
     order counts; where the name is a constant and the query depends on the series, it is withheld.
     """
-    found: dict[tuple[str, str], list[Offer]] = {}
+    models: dict[tuple[object, ...], list[Offer]] = {}
+    found: list[Offer] = []
     for series in _names(names_by_label):
-        for offer in _offers_of_series(rule, series, names_by_label, kinds):
-            found.setdefault((offer.resource.qualified, offer.metric), []).append(offer)
-    return [_counting(rivals) for rivals in found.values()]
+        if metric := rule.metric_name(series):
+            present = [label for label, names in names_by_label.items() if series in names]
+            likeness = _likeness(rule, series, present)
+            if likeness not in models:
+                models[likeness] = _offers_of_series(rule, series, sorted(present), kinds)
+            found += [replace(one, metric=metric, series=series) for one in models[likeness]]
+    return [_counting(rivals) for rivals in _rivals(found).values()]
+
+
+def _likeness(rule: Rule, series: str, present: Iterable[str]) -> tuple[object, ...]:
+    """Give what decides over the offers of `series`, but for its name and the metric's.
+
+    Thousands of series are then judged by one query. A name that the query looks at, or that is
+    none of PromQL's plain names, decides by itself.
+    """
+    plain = rule.metrics_query.only_prints("Series") and is_metric_name(series)
+    return frozenset(present), is_gpu(series), "" if plain else series
 
 
 def _counting(rivals: Sequence[Offer]) -> Offer:
@@ -100,16 +119,14 @@ def _counting(rivals: Sequence[Offer]) -> Offer:
 
 
 def _offers_of_series(
-    rule: Rule, series: str, names_by_label: Mapping[str, Collection[str]], kinds: Kinds
-) -> Iterator[Offer]:
-    metric = rule.metric_name(series)
-    if not metric:
-        return
-    present = sorted(label for label, names in names_by_label.items() if series in names)
+    rule: Rule, series: str, present: Collection[str], kinds: Kinds
+) -> list[Offer]:
+    found = []
     for resource in _resources(rule, present, kinds):
         if bindings := bindings_of(rule, resource, present, kinds):
             ordered = workload_first(bindings) if is_gpu(series) else bindings
-            yield _offer(rule, series, metric, resource, ordered)
+            found.append(_offer(rule, series, resource, ordered))
+    return found
 
 
 def _resources(rule: Rule, labels: Iterable[str], kinds: Kinds) -> list[Resource]:
@@ -117,13 +134,11 @@ def _resources(rule: Rule, labels: Iterable[str], kinds: Kinds) -> list[Resource
     return list(dict.fromkeys(resource for resource in meant if resource))
 
 
-def _offer(
-    rule: Rule, series: str, metric: str, resource: Resource, bindings: tuple[Binding, ...]
-) -> Offer:
+def _offer(rule: Rule, series: str, resource: Resource, bindings: tuple[Binding, ...]) -> Offer:
     spreads = {spread(rule, series, one.object_label, one.namespace_label) for one in bindings}
     query = _example(rule, series, bindings[0])
     return Offer(
-        metric=metric,
+        metric="",
         resource=resource,
         rule=rule,
         series=series,
@@ -163,14 +178,36 @@ def shared_names(rule: Rule, names: Iterable[str]) -> dict[str, tuple[str, ...]]
 
 def replaced(offers: Iterable[Offer]) -> list[tuple[Offer, Offer]]:
     """Give each offer that a later rule's replaces, with that one: (not served, served)."""
-    pairs = []
-    latest: dict[tuple[str, str], Offer] = {}
+    return [pair for rivals in _rivals(offers).values() for pair in pairwise(rivals)]
+
+
+def complement(earlier: Offer, later: Offer) -> bool:
+    """Tell whether two offers of one metric are of the same series under labels of their own.
+
+    So they are where a fleet is scraped in two ways: each object has a value by one of them.
+    """
+    apart = _object_labels(earlier).isdisjoint(_object_labels(later))
+    return apart and earlier.series == later.series and not earlier.withheld
+
+
+def _rivals(offers: Iterable[Offer]) -> dict[tuple[str, str], list[Offer]]:
+    found: dict[tuple[str, str], list[Offer]] = {}
     for offer in offers:
-        key = (offer.resource.qualified, offer.metric)
-        if key in latest:
-            pairs.append((latest[key], offer))
-        latest[key] = offer
-    return pairs
+        found.setdefault((offer.resource.qualified, offer.metric), []).append(offer)
+    return found
+
+
+def _latest(rivals: Sequence[Offer]) -> Offer:
+    *earlier, latest = rivals
+    beside: list[Offer] = []
+    for offer in reversed(earlier):
+        if all(complement(offer, one) for one in (latest, *beside)):
+            beside.append(offer)
+    return replace(latest, beside=tuple(beside)) if beside else latest
+
+
+def _object_labels(offer: Offer) -> set[str]:
+    return {binding.object_label for binding in offer.bindings}
 
 
 def _names(names_by_label: Mapping[str, Collection[str]]) -> list[str]:

@@ -3,7 +3,15 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from adapter.engine.absent_kinds import reminders, usable
-from adapter.engine.catalogue import Catalogue, Offer, listed, offers_of, replaced, shared_names
+from adapter.engine.catalogue import (
+    Catalogue,
+    Offer,
+    complement,
+    listed,
+    offers_of,
+    replaced,
+    shared_names,
+)
 from adapter.engine.standings import Standing, Standings
 from adapter.engine.survey import NamesByLabel, Survey
 from adapter.model.kinds import Kinds
@@ -76,4 +84,6 @@ def _folded(rule: Rule, names: Iterable[str]) -> Iterator[str]:
 def _replacement(pair: tuple[Offer, Offer]) -> str:
     lost, served = pair
     what = f"{served.metric} on {served.resource.qualified}"
+    if complement(lost, served):
+        return f"{served.rule}: it serves {what} before {lost.rule}, whose labels are others"
     return f"{served.rule}: it serves {what} in place of {lost.rule}, the later rule counts"

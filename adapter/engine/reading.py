@@ -22,3 +22,22 @@ class Reading:
     window: int | None
     samples: int
     unlabelled: int
+
+    def lacks(self, ref: ObjectRef) -> bool:
+        """Tell whether Prometheus sent nothing about an object."""
+        return ref not in self.values and ref not in self.dropped
+
+    def filled(self, other: "Reading") -> "Reading":
+        """Give this reading with what `other` has of objects that this one lacks.
+
+        The older of the two timestamps and the longer window are told of all.
+        """
+        return Reading(
+            values={ref: v for ref, v in other.values.items() if self.lacks(ref)} | {**self.values},
+            dropped={ref: w for ref, w in other.dropped.items() if self.lacks(ref)}
+            | {**self.dropped},
+            timestamp=min(self.timestamp, other.timestamp),
+            window=max((w for w in (self.window, other.window) if w is not None), default=None),
+            samples=self.samples + other.samples,
+            unlabelled=self.unlabelled + other.unlabelled,
+        )

@@ -1,14 +1,25 @@
 """What rules offer, and how it is found."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+import pytest
 
 from adapter.engine.catalogue import Catalogue, Offer, offers_of, replaced, shared_names
 from adapter.engine.labels import Binding
 from adapter.model.kinds import NAMESPACES, NODES, PODS, Kinds
 from adapter.rules.dcgm import builtin_rules
 from adapter.rules.promql import Spread
-from adapter.rules.rule import Rule
-from tests.engine.parts import BY_POD, UNSPREADABLE, UTIL, builtin_offer, offer, rule
+from adapter.rules.rule import Override, Rule
+from tests.engine.parts import (
+    BY_POD,
+    POD_AND_NAMESPACE,
+    UNSPREADABLE,
+    UTIL,
+    builtin_offer,
+    offer,
+    rule,
+)
 
 LABELS = ("exported_pod", "exported_namespace", "Hostname")
 
@@ -108,6 +119,45 @@ def test_the_later_rule_counts_and_the_other_is_told() -> None:
     assert found is not None
     assert found.rule is second
     assert (offers[0], offers[2]) in replaced(offers)
+
+
+PLAIN_LABELS = (("pod", "", "pod"), ("namespace", "", "namespace"))
+BOTH_LABELS = (*PLAIN_LABELS, ("exported_pod", "", "pod"), ("exported_namespace", "", "namespace"))
+
+
+def _named(*overrides: Override, number: int, series: str = UTIL) -> Offer:
+    one = rule(overrides=overrides, matches=".*", name="gpu_util", number=number)
+    return offer(one, series=series, labels=[label for label, _, _ in overrides])
+
+
+def test_an_earlier_rule_of_other_labels_of_the_same_series_stands_beside_the_later() -> None:
+    """A fleet that is scraped in two ways, with a rule for each."""
+    exported, plain = _named(*POD_AND_NAMESPACE, number=1), _named(*PLAIN_LABELS, number=2)
+    for earlier, later in ((exported, plain), (plain, exported)):
+        found = Catalogue([earlier, later]).find(PODS, "gpu_util")
+        assert found == replace(later, beside=(earlier,))
+
+
+@pytest.mark.parametrize(
+    "earlier",
+    [
+        _named(*POD_AND_NAMESPACE, number=1, series="DCGM_FI_DEV_FB_USED"),
+        _named(*BOTH_LABELS, number=1),
+        _named(*PLAIN_LABELS, number=1),
+        replace(_named(*POD_AND_NAMESPACE, number=1), withheld="for a reason"),
+    ],
+    ids=["of another series", "of some of the same labels", "of the same labels", "withheld"],
+)
+def test_an_earlier_rule_otherwise_does_not(earlier: Offer) -> None:
+    later = _named(*PLAIN_LABELS, number=2)
+    assert Catalogue([earlier, later]).find(PODS, "gpu_util") == later
+
+
+def test_of_several_earlier_rules_the_last_of_each_sort_of_labels_stands_beside() -> None:
+    first, second = (_named(*POD_AND_NAMESPACE, number=number) for number in (1, 2))
+    later = _named(*PLAIN_LABELS, number=3)
+    found = Catalogue([first, second, later]).find(PODS, "gpu_util")
+    assert found == replace(later, beside=(second,))
 
 
 def test_a_metric_is_found_on_its_own_kind_only() -> None:

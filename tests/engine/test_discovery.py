@@ -357,6 +357,21 @@ async def test_a_rule_that_replaces_another_is_told_once(
     assert any(f"{UTIL} on pods in place of rules.yaml:3: rule 1" in line for line in told)
 
 
+async def test_a_rule_of_other_labels_of_the_same_series_is_told_to_stand_beside(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    plain = [("pod", "", "pod"), ("namespace", "", "namespace")]
+    rules = [rule(number=1), rule(number=2, overrides=plain)]
+    world = World(rules, [GPU, {"pod": "b", "namespace": "ml", "UUID": "G", "__name__": UTIL}])
+    with caplog.at_level(logging.WARNING, "adapter"):
+        await world.discovery.discover()
+    told = {record.__dict__["warning"] for record in caplog.records}
+    assert (
+        f"rules.yaml:3: rule 2: it serves {UTIL} on pods before rules.yaml:3: rule 1, whose labels "
+        "are others"
+    ) in told
+
+
 TEMPERATURE = {**GPU, "__name__": "DCGM_FI_DEV_GPU_TEMP"}
 
 
