@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from adapter.check.backend import Look
 from adapter.check.labels import about_names
 from adapter.check.report import Finding, Matched, Offered, Severity
-from adapter.check.series import Inspection, Series
+from adapter.check.series import MOST_LOOKED_AT, Inspection, Series
 from adapter.engine.external import ExternalOffer, ExternalQuestion
 from adapter.engine.external_metrics import ExternalMetrics
 from adapter.errors import InternalError, QueryRefused
@@ -49,9 +49,10 @@ class ExternalMatching:
             self._look.survey, self.rule.series_query, [self.rule], self._kinds
         )
         self.offers = list(standings[self.rule].offers)
-        return [await self._offered(offer) for offer in self.offers]
+        shown = self.offers[:MOST_LOOKED_AT]
+        return [await self._offered(offer, deep=offer in shown) for offer in self.offers]
 
-    async def _offered(self, offer: ExternalOffer) -> Offered:
+    async def _offered(self, offer: ExternalOffer, *, deep: bool) -> Offered:
         metric, query, count = offer.metric, "", None
         if offer.withheld:
             fault = f"{metric} is withheld: {offer.withheld}"
@@ -59,7 +60,7 @@ class ExternalMatching:
             return Offered(metric=metric, series=offer.series, reason=f"withheld: {offer.withheld}")
         try:
             [query] = ExternalQuestion(offer, ()).queries(None)
-            count = len(await self._look.backend.query(query))
+            count = len(await self._look.backend.query(query)) if deep else None
         except QueryRefused as error:
             self._refused("metricsQuery", f"{metric}: Prometheus refuses the query: {error}")
         except InternalError as error:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from adapter.check.backend import Look
 from adapter.check.labels import Found, about_labels, about_names
 from adapter.check.report import Finding, Matched, Offered, Severity
-from adapter.check.series import Inspection, Series, named
+from adapter.check.series import MOST_LOOKED_AT, Inspection, Series, named
 from adapter.check.values import Tally, about_crowds, about_values, tally
 from adapter.engine.catalogue import Offer, offers_of
 from adapter.engine.labels import Binding
@@ -16,9 +16,6 @@ from adapter.rules.matchers import Matcher
 from adapter.rules.promql import Spread, spread_and_reason, with_matcher
 from adapter.rules.rule import Rule
 from adapter.rules.scrutiny import told
-
-# Of a rule that takes many series the values of a few say enough about the rule.
-_MOST_SERIES = 5
 
 
 class Matching:
@@ -59,7 +56,7 @@ class Matching:
         self.findings += about_labels(rule, labelled, kinds)
         self.findings += about_names(rule, found.names)
         self.offers = offers_of(rule, by_label, kinds)
-        shown = sorted({offer.series for offer in self.offers})[:_MOST_SERIES]
+        shown = sorted({offer.series for offer in self.offers})[:MOST_LOOKED_AT]
         return [await self._offered(offer, deep=offer.series in shown) for offer in self.offers]
 
     async def _offered(self, offer: Offer, *, deep: bool) -> Offered:

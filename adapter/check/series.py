@@ -14,6 +14,9 @@ from adapter.rules.rule import SeriesRule
 from adapter.rules.scrutiny import example, misreadings, told
 from adapter.rules.types import kind_by_name
 
+# Of a rule that takes many series the values of a few say enough about the rule.
+MOST_LOOKED_AT = 5
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
@@ -60,7 +63,8 @@ class Inspection:
         return await self._look.interval(sample) if sample else None
 
     async def _doubt_kinds(self, metrics: Sequence[Offered]) -> None:
-        queries = list(dict.fromkeys(metric.query for metric in metrics if metric.query))
+        looked_at = [metric.query for metric in metrics if metric.objects is not None]
+        queries = list(dict.fromkeys(looked_at))
         read = dict.fromkeys(read.series for query in queries for read in reads_of(query))
         kinds = {series: await self._look.kind(series) for series in read if series}
         # A rule for many series is not written with one of them in mind.

@@ -19,8 +19,8 @@ from tests.cluster.test_shutdown import MASTER, ask
 pytestmark = pytest.mark.anyio
 
 SPACE = "reload"
-MEMORY = f"namespaces/{SPACE}/pods/*/memory"
-IDLE, DOUBLED = {"one": "627"}, {"one": "1254"}
+MEMORY, OTHERS = (f"namespaces/{SPACE}/pods/*/{name}" for name in ("memory", "others"))
+IDLE, DOUBLED, TREBLED = {"one": "627"}, {"one": "1254"}, {"one": "1881"}
 RULE = """
 rules:
 - seriesQuery: DCGM_FI_DEV_FB_USED{exported_pod!=""}
@@ -31,19 +31,23 @@ rules:
   name: {as: memory}
   metricsQuery: max(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>) * FACTOR
 """
+OTHER = RULE.replace("as: memory", "as: others").replace("FACTOR", "3")
 BAD = "rules:\n- seriesQuery: up\n"
 
 
 class Served:
-    """An adapter over one file of rules, and ways to ask it."""
+    """An adapter over a folder of rules, and ways to ask it."""
 
-    def __init__(self, plane: ControlPlane, adapter: AdapterProcess, config: Path) -> None:
-        self.adapter, self.config = adapter, config
+    def __init__(self, plane: ControlPlane, adapter: AdapterProcess, folder: Path) -> None:
+        self.adapter, self.other = adapter, folder / "other.yaml"
         self.memory = partial(ask, plane, adapter, MEMORY)
+        self.others = partial(ask, plane, adapter, OTHERS)
+        self._ours = folder / "ours.yaml"
         self._proxy = plane.pki.proxy_client
 
-    def write(self, text: str) -> None:
-        self.config.write_text(text)
+    def write(self, factor: int) -> None:
+        """Serve the memory times `factor`."""
+        self._ours.write_text(RULE.replace("FACTOR", str(factor)))
 
     async def text(self, path: str) -> str:
         async with self.adapter.client(self._proxy) as http:
@@ -62,13 +66,15 @@ async def served(
     exporter.release()
     await grant(plane)
     folder = tmp_path_factory.mktemp("reload")
-    config = folder / "config.yaml"
-    config.write_text(RULE.replace("FACTOR", "1"))
+    rules = folder / "rules"
+    rules.mkdir()
+    (rules / "ours.yaml").write_text(RULE.replace("FACTOR", "1"))
+    (rules / "other.yaml").write_text(OTHER)
     adapter = AdapterProcess(
         folder=folder,
         kubeconfig=adapter_kubeconfig(plane),
         prometheus_url=prometheus.url,
-        config=config,
+        config=rules,
         # Discovery by the clock would hide a change that waits for it.
         flags=("--metrics-relist-interval=10m", "--freshness=1s", "--shutdown-delay=0s"),
     )
@@ -76,13 +82,13 @@ async def served(
         await run_pods(plane, pod(SPACE, "one", gpus=1))
         await prometheus.wait_for(f'DCGM_FI_DEV_FB_USED{{exported_namespace="{SPACE}"}}')
         async with adapter:
-            yield Served(plane, adapter, config)
+            yield Served(plane, adapter, rules)
 
 
 async def test_no_request_is_dropped_while_rules_change(served: Served) -> None:
-    served.write(RULE.replace("FACTOR", "1"))
+    served.write(1)
     assert await eventually(served.memory, IDLE) == IDLE
-    served.write(RULE.replace("FACTOR", "2"))
+    served.write(2)
 
     answers = [answer for _ in range(25) for answer in await _four(served)]
 
@@ -96,19 +102,23 @@ async def _four(served: Served) -> list[dict[str, str]]:
     return await asyncio.gather(*(served.memory() for _ in range(4)))
 
 
-async def test_a_bad_file_is_told_and_the_old_rules_serve_on(served: Served) -> None:
-    served.write(RULE.replace("FACTOR", "2"))
-    assert await eventually(served.memory, DOUBLED) == DOUBLED
-    served.write(BAD)
-    warning = f"warn: config: refused, the rules before it serve on: {served.config}:2: rule 1: "
+async def test_a_bad_file_is_told_and_serves_on_while_the_others_change(served: Served) -> None:
+    served.write(1)
+    served.other.write_text(OTHER)
+    assert await eventually(served.memory, IDLE) == IDLE
+    assert await eventually(served.others, TREBLED) == TREBLED
+    served.write(2)
+    served.other.write_text(BAD)
+    warning = f"warn: config: refused, the rules before it serve on: {served.other}:2: rule 1: "
 
     async def told() -> bool:
         return warning in await served.text("/readyz?verbose")
 
     assert await eventually(told, wanted=True)
+    assert await eventually(served.memory, DOUBLED) == DOUBLED
+    assert await served.others() == TREBLED
     async with served.adapter.client() as http:
         assert (await http.get("/readyz")).status_code == httpx.codes.OK
-    assert await served.memory() == DOUBLED
     assert "config_last_reload_successful 0.0" in await served.text("/metrics")
     log = (served.adapter.folder / "adapter.log").read_text()
     assert log.count('"event": "rules refused"') == 1
