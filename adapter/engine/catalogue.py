@@ -1,6 +1,6 @@
 """What is offered: which metric, on which kind of object, from which series by which rule."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 

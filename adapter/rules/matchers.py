@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from adapter.model.selector import Operator, Requirement, Selector
 
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
+_METRIC = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 _META = re.compile(r"[\\.+*?()|\[\]{}^$]")
 _NAMED_ESCAPES = {
     "\a": r"\a",
@@ -45,6 +46,11 @@ class Matcher:
 def is_label(name: str) -> bool:
     """Tell whether `name` can stand unquoted as a label name in PromQL."""
     return _LABEL.fullmatch(name) is not None
+
+
+def is_metric_name(name: str) -> bool:
+    """Tell whether `name` can stand unquoted as the name of a metric in PromQL."""
+    return _METRIC.fullmatch(name) is not None
 
 
 def quoted(text: str) -> str:
