@@ -9,7 +9,7 @@ from adapter.model.objects import Resource
 
 EXTERNAL = "external.metrics.k8s.io"
 RESOURCE = "metrics.k8s.io"
-V1BETA1 = "v1beta1"
+V1BETA1 = wire.V1BETA1
 EXTERNAL_LIST = "ExternalMetricValueList"
 
 Given = TypeVar("Given")

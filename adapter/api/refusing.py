@@ -17,18 +17,8 @@ from adapter.errors import (
 )
 
 
-class Refuses(Protocol):
+class Refuses(reasons.Placed, Protocol):
     """A question that can be refused in words that clients know."""
-
-    @property
-    def place(self) -> str:
-        """Give ` in namespace NS`, or nothing."""
-        ...
-
-    @property
-    def deadline(self) -> float:
-        """Give the seconds that there are."""
-        ...
 
     def refuse(self, kind: type[ApiError], reason: str) -> ApiError:
         """Give the error that begins with those words and goes on with the reason."""
