@@ -184,7 +184,7 @@ def _suggestion(name: str, known: Sequence[str]) -> str:
 def compose(text: str, findings: Findings) -> Cursor | None:
     """Give the only document of `text`, None when it is empty or, with a problem, no YAML."""
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        node = _only(text)
     except yaml.MarkedYAMLError as error:
         _note(findings, _fault(error), _line(error))
     except yaml.YAMLError as error:
@@ -196,6 +196,18 @@ def compose(text: str, findings: Findings) -> Cursor | None:
     else:
         return None if node is None else Cursor(node, findings)
     return None
+
+
+def _only(text: str) -> yaml.Node | None:
+    """Give the first document; empty ones behind it, which a last `---` makes, are no fault."""
+    documents = list(yaml.compose_all(text, Loader=yaml.SafeLoader))
+    for other in documents[1:]:
+        if other.tag != f"{_TAG}null":
+            raise yaml.MarkedYAMLError(
+                problem="expected a single document in the stream, but found another document",
+                problem_mark=other.start_mark,
+            )
+    return documents[0] if documents else None
 
 
 def _fault(error: yaml.MarkedYAMLError) -> str:

@@ -189,7 +189,7 @@ def test_a_wrong_shape_is_told_with_its_cure(text: str, problem: str) -> None:
         ("rules:\n\t- x", "rules.yaml:2: not YAML: found character '\\t'"),
         ("rules:\n- a: b\n c: d", "rules.yaml:3: not YAML: expected <block end>"),
         ("a: {as: ${1}_x}", "between double quotes"),
-        ("a: 1\n---\nb: 2", "rules.yaml:2: not YAML: expected a single document"),
+        ("a: 1\n---\nb: 2", "rules.yaml:3: not YAML: expected a single document"),
         ("a: *b", "not YAML: found undefined alias 'b'"),
         ("a: \x00", "rules.yaml: not YAML: unacceptable character #x0000"),
         (r'a: "\UFFFFFFFF"', "rules.yaml: not YAML: an escape or a number is too large"),
@@ -252,3 +252,7 @@ resourceRules:
         "resourceRules.cpu.resources.overrides.node",
         "resourceRules.cpu.containerLabel",
     ]
+
+
+def test_a_last_line_of_dashes_begins_no_second_document() -> None:
+    assert len(load("rules: [{seriesQuery: up, metricsQuery: up}]\n---\n", "f").rules) == 1
