@@ -124,6 +124,7 @@ class Discovery(Generic[Ruling, Offering, Catalogued]):
         self._passed_with: Kinds | None = None
         self._seen_kinds: Kinds | None = None
         self._retry = _FIRST_RETRY
+        self._basis: tuple[Sequence[Offering], Sequence[Ruling]] = [], []
         self.catalogue = subject.catalogue(self._standings)
         self.succeeded = not self._standings.rules
 
@@ -246,6 +247,10 @@ class Discovery(Generic[Ruling, Offering, Catalogued]):
             standing.fault, standing.down = fault, down
 
     def _publish(self) -> None:
+        basis = self._standings.offers, self._standings.failed
+        if basis == self._basis:
+            return
+        self._basis = basis
         catalogue = self._subject.catalogue(self._standings)
         if _content(catalogue) != _content(self.catalogue):
             self.catalogue = catalogue

@@ -1,6 +1,7 @@
 """What discovery makes of rules whose metrics describe objects."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from adapter.engine.absent_kinds import reminders, usable
 from adapter.engine.catalogue import (
@@ -18,10 +19,30 @@ from adapter.model.kinds import Kinds
 from adapter.rules.rule import Rule
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What one rule was found to offer, and from what it was."""
+
+    names: NamesByLabel
+    kinds: Kinds
+    offers: Sequence[Offer]
+    warnings: Sequence[str]
+
+    def is_of(self, names: NamesByLabel, kinds: Kinds) -> bool:
+        return names == self.names and kinds == self.kinds
+
+
 class ObjectMetrics:
-    """A discovery's subject: series become metrics of the objects that their labels name."""
+    """A discovery's subject: series become metrics of the objects that their labels name.
+
+    What a rule offers is worked out again only when other names, labels or kinds are found.
+    """
 
     name = "custom.metrics.k8s.io"
+
+    def __init__(self) -> None:
+        """Know of no rule yet."""
+        self._found: dict[Rule, _Found] = {}
 
     async def find(
         self, survey: Survey, query: str, rules: Sequence[Rule], kinds: Kinds
@@ -37,11 +58,13 @@ class ObjectMetrics:
 
         names = await survey.names_by_label(query, meaningful) if asking else {}
         return {
-            rule: _standing(rule, names, kinds) if rule in asking else Standing() for rule in rules
+            rule: self._standing(rule, names, kinds) if rule in asking else Standing()
+            for rule in rules
         }
 
     def catalogue(self, standings: Standings[Rule, Offer]) -> Catalogue:
         """Give the catalogue."""
+        self._found = {rule: one for rule, one in self._found.items() if rule in standings.by_rule}
         return Catalogue(standings.offers, standings.failed)
 
     def doubts(self, standings: Standings[Rule, Offer], kinds: Kinds) -> list[str]:
@@ -55,14 +78,18 @@ class ObjectMetrics:
         """Tell of rules that are off for want of a kind."""
         return reminders(standings.rules, kinds)
 
+    def _standing(self, rule: Rule, names: NamesByLabel, kinds: Kinds) -> Standing[Offer]:
+        found = self._found.get(rule)
+        if found is None or not found.is_of(names, kinds):
+            found = self._found[rule] = _discovered(rule, names, kinds)
+        return Standing(offers=found.offers, warnings=found.warnings)
 
-def _standing(rule: Rule, names: NamesByLabel, kinds: Kinds) -> Standing[Offer]:
+
+def _discovered(rule: Rule, names: NamesByLabel, kinds: Kinds) -> _Found:
     offers = offers_of(rule, names, kinds)
-    found = frozenset[str]().union(*names.values())
-    return Standing(
-        offers=offers,
-        warnings=[*map(_withheld, filter(_is_withheld, offers)), *_folded(rule, found)],
-    )
+    series = frozenset[str]().union(*names.values())
+    warnings = [*map(_withheld, filter(_is_withheld, offers)), *_folded(rule, series)]
+    return _Found(names, kinds, offers, warnings)
 
 
 def _is_withheld(offer: Offer) -> bool:

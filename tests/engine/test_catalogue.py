@@ -13,6 +13,7 @@ from adapter.rules.promql import Spread
 from adapter.rules.rule import Override, Rule
 from tests.engine.parts import (
     BY_POD,
+    PLAIN,
     POD_AND_NAMESPACE,
     UNSPREADABLE,
     UTIL,
@@ -212,3 +213,28 @@ def test_offers_are_equal_by_value_and_rules_by_identity() -> None:
     one = rule()
     assert offer(one) == offer(one)
     assert offer(one) != offer(rule())
+
+
+def test_series_that_differ_in_name_alone_have_offers_that_differ_in_name_alone() -> None:
+    names = dict.fromkeys(LABELS, frozenset({"a", "b:c"}))
+    first, *others = offers_of(rule(BY_POD), names, Kinds())
+    (same,) = [one for one in others if one.resource == first.resource]
+    assert same == replace(first, metric="b:c", series="b:c")
+
+
+def test_a_query_that_looks_at_the_series_is_judged_for_each() -> None:
+    plain = f"<<if eq .Series `a`>>{PLAIN}<<else>>topk(1, {PLAIN})<<end>>"
+    names = dict.fromkeys(LABELS, frozenset({"a", "b"}))
+    found = {
+        one.series: one.spread
+        for one in offers_of(rule(plain), names, Kinds())
+        if one.resource == PODS
+    }
+    assert found == {"a": Spread.CLUSTER, "b": Spread.REQUEST}
+
+
+def test_a_name_that_is_none_of_promqls_is_judged_by_itself() -> None:
+    names = dict.fromkeys(LABELS, frozenset({"a", "b.c"}))
+    found = offers_of(rule(), names, Kinds())
+    spreads = {one.series: one.spread for one in found if one.resource == PODS}
+    assert spreads == {"a": Spread.CLUSTER, "b.c": Spread.REQUEST}

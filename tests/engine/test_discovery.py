@@ -126,6 +126,19 @@ async def test_the_catalogue_is_the_same_object_while_nothing_changes() -> None:
     assert world.discovery.catalogue is before
 
 
+async def test_offers_are_worked_out_again_only_for_other_series_labels_or_kinds() -> None:
+    world = World([GIZMO_RULE], [GPU | {"gizmo": "g"}])
+    world.kinds = Kinds([*BUILT_IN, GIZMO])
+    await world.discovery.discover()
+    before = world.discovery.catalogue.find(PODS, UTIL)
+    await world.discovery.discover()
+    assert world.discovery.catalogue.find(PODS, UTIL) is before
+    world.index.known = [GPU, TEMPERATURE]
+    await world.discovery.discover()
+    assert world.offered() == ("DCGM_FI_DEV_GPU_TEMP", UTIL)
+    assert world.offered(GIZMO) == ()
+
+
 async def test_a_fault_of_our_own_in_one_rule_harms_no_other() -> None:
     world = World([GPU_RULE, QUEUE_RULE], failing={GPU_RULE.series_query: KeyError("fault")})
     await world.discovery.discover()
