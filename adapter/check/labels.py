@@ -84,9 +84,9 @@ def metrics_of(rule: SeriesRule, names: Sequence[str]) -> Mapping[str, Sequence[
     return by_metric
 
 
-def some(words: Sequence[str]) -> str:
-    """Give the first few of `words`, and how many there are."""
-    shown = ", ".join(words[:_SHOWN])
+def some(words: Sequence[str], between: str = ", ") -> str:
+    """Give the first few of `words`, and how many more there are."""
+    shown = between.join(words[:_SHOWN])
     more = len(words) - _SHOWN
     return f"{shown} and {more} more" if more > 0 else shown or "none"
 

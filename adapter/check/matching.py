@@ -10,8 +10,8 @@ from adapter.check.values import Tally, about_crowds, about_values, tally
 from adapter.engine.catalogue import Offer, offers_of
 from adapter.engine.labels import Binding
 from adapter.errors import QueryRefused
-from adapter.model.kinds import Kinds
-from adapter.model.objects import Sample
+from adapter.model.kinds import PODS, Kinds
+from adapter.model.objects import Resource, Sample
 from adapter.rules.matchers import Matcher
 from adapter.rules.promql import Spread, spread_and_reason, with_matcher
 from adapter.rules.rule import Rule
@@ -33,6 +33,7 @@ class Matching:
         self._kinds = kinds
         self.findings: list[Finding] = []
         self.offers: list[Offer] = []
+        self._crowds: list[tuple[Resource, Finding]] = []
 
     async def matched(self) -> Matched:
         """Give what the rule matches."""
@@ -57,7 +58,11 @@ class Matching:
         self.findings += about_names(rule, found.names)
         self.offers = offers_of(rule, by_label, kinds)
         shown = sorted({offer.series for offer in self.offers})[:MOST_LOOKED_AT]
-        return [await self._offered(offer, deep=offer.series in shown) for offer in self.offers]
+        metrics = [await self._offered(one, deep=one.series in shown) for one in self.offers]
+        # Whatever crowds pods crowds namespaces and nodes as well: once is enough.
+        crowds = sorted(self._crowds, key=lambda one: one[0].qualified != PODS.qualified)
+        self.findings += [finding for _, finding in crowds[:1]]
+        return metrics
 
     async def _offered(self, offer: Offer, *, deep: bool) -> Offered:
         if offer.withheld:
@@ -101,8 +106,7 @@ class Matching:
             self._refused("metricsQuery", f"{offer.metric}: the query cannot be made: {error}")
             return None
         self.findings += about_values(offer, found)
-        if not any("series and is given" in one.fault for one in self.findings):
-            self.findings += about_crowds(offer, found)
+        self._crowds += [(offer.resource, one) for one in about_crowds(offer, found)]
         return len(found.devices)
 
     async def _tally(self, offer: Offer) -> Tally:

@@ -76,9 +76,11 @@ def _findings(findings: Sequence[Finding]) -> Table:
 
 def _matches(rules: Sequence[Checked]) -> Table:
     table = _table("LINE", "RULE", "SERIES NOW")
-    table.add_column("METRIC", overflow="fold", ratio=3)
-    for title, ratio in (("ON", 2), ("BY", 2), ("VALUES", 1), ("ONE QUERY ANSWERS", 3)):
-        table.add_column(title, overflow="fold", ratio=ratio)
+    table.add_column("METRIC", overflow="fold", ratio=4)
+    table.add_column("ON", overflow="fold")
+    table.add_column("BY", overflow="fold", ratio=3)
+    table.add_column("VALUES", no_wrap=True)
+    table.add_column("ONE QUERY ANSWERS", overflow="fold", ratio=4)
     for rule in rules:
         for row in _rows(rule):
             table.add_row(*map(Text, row))
@@ -120,13 +122,20 @@ def _alike(metrics: Sequence[Offered]) -> list[list[Offered]]:
 
 def _row(alike: Sequence[Offered]) -> tuple[str, ...]:
     first = alike[0]
-    counts = [str(one.objects) for one in alike if one.objects is not None]
+    counts = [one.objects for one in alike if one.objects is not None]
     reason = f": {first.reason}" if first.reason else ""
     scope = _SCOPES.get(first.spread, "")
     return (
-        some([one.metric for one in alike]),
+        some([one.metric for one in alike], "\n"),
         first.resource,
-        ", ".join(first.labels),
-        some(counts) if counts else "",
+        "\n".join(first.labels),
+        _span(counts),
         f"{scope}{reason}".removeprefix(": "),
     )
+
+
+def _span(counts: Sequence[int]) -> str:
+    if not counts:
+        return ""
+    least, most = min(counts), max(counts)
+    return str(least) if least == most else f"{least} to {most}"
