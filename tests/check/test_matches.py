@@ -128,11 +128,8 @@ async def test_several_series_of_one_object_are_told_with_what_becomes_of_them(l
         rule('DCGM_FI_DEV_GPU_UTIL{exported_pod!=""}', "<<.Series>>{<<.LabelMatchers>>}")
     )
 
-    crowds = [line for line in faults(document) if "series and is given" in line]
-    assert crowds == [
-        "metricsQuery: DCGM_FI_DEV_GPU_UTIL on pods: llm-0 in ml has 2 series and is given their"
-        " mean"
-    ]
+    [crowd] = [line for line in faults(document) if "series and is given" in line]
+    assert crowd.endswith("GPU_UTIL on pods: llm-0 in ml has 2 series and is given their mean")
 
 
 async def test_values_that_are_left_out_are_told_with_their_cause(look: Look) -> None:
