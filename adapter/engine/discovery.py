@@ -3,12 +3,13 @@
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Generic
 
 import anyio
 
 from adapter.engine.clock import Clock
 from adapter.engine.standings import Offering, Ruling, Standing, Standings
+from adapter.engine.subject import Catalogued, Published, Subject
 from adapter.engine.survey import SeriesIndex, Survey
 from adapter.errors import PrometheusDown, SourceError
 from adapter.model.kinds import Kinds
@@ -23,59 +24,6 @@ _LONGEST_RETRY_OF_NOTHING = 15.0
 _SHORTEST_LOOK_BACK = 300.0
 
 _log = logging.getLogger(__name__)
-
-
-class Published(Protocol):
-    """What is offered, immutable, what is withheld, and which rules could not be discovered."""
-
-    @property
-    def offers(self) -> Collection[object]:
-        """Give every offer."""
-        ...
-
-    @property
-    def withheld(self) -> Collection[object]:
-        """Give every offer that is not served, with the reason."""
-        ...
-
-    @property
-    def failed(self) -> Collection[object]:
-        """Give the rules that failed."""
-        ...
-
-
-Catalogued = TypeVar("Catalogued", bound=Published)
-Catalogued_co = TypeVar("Catalogued_co", bound=Published, covariant=True)
-
-
-class Subject(Protocol[Ruling, Offering, Catalogued_co]):
-    """What a discovery is about: what series make of rules of one sort."""
-
-    @property
-    def name(self) -> str:
-        """Give the API group, under which it is counted."""
-        ...
-
-    async def find(
-        self, survey: Survey, query: str, rules: Sequence[Ruling], kinds: Kinds
-    ) -> Mapping[Ruling, Standing[Offering]]:
-        """Give what each of `rules`, whose series query is `query`, offers now.
-
-        Raises a SourceError, or ValueError when `query` is no series selector.
-        """
-        ...
-
-    def catalogue(self, standings: Standings[Ruling, Offering]) -> Catalogued_co:
-        """Give what is offered by rules that stand so."""
-        ...
-
-    def doubts(self, standings: Standings[Ruling, Offering], kinds: Kinds) -> list[str]:
-        """Give a line for each thing about rules that their author should know."""
-        ...
-
-    def reminders(self, standings: Standings[Ruling, Offering], kinds: Kinds) -> list[str]:
-        """Give a line for each rule that is off for now: these are told again and again."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
