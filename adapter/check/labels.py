@@ -62,8 +62,8 @@ def about_names(rule: SeriesRule, names: Sequence[str]) -> Iterator[Finding]:
     elif not by_metric:
         yield _doubt(
             rule,
-            "name.matches",
-            f"neither it nor seriesFilters leave any of {some(names)}",
+            "seriesFilters" if rule.filters else "name.matches",
+            f"the series {some(names)} are found and none of them is taken",
             "correct the pattern, or leave it out to take every series",
         )
     for metric, series in by_metric.items():

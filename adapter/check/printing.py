@@ -52,7 +52,10 @@ def _console(out: TextIO) -> Console:
 
 
 def _files(report: Report) -> list[str]:
-    return list(dict.fromkeys([*report.files, *(finding.file for finding in report.findings)]))
+    # The chart's default rules stand in no file of the command line.
+    others = [rule.file for rule in report.rules if rule.matched]
+    told = [finding.file for finding in report.findings]
+    return list(dict.fromkeys([*report.files, *others, *told]))
 
 
 def _counted(findings: Sequence[Finding]) -> str:

@@ -1,5 +1,6 @@
 """`check --prometheus-url`: what rules match now, on a real Prometheus."""
 
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import anyio.to_thread
 import pytest
 
+from adapter.cli import main
 from tests.check.files import CLEAN, WORKLOAD, checked, told, write
 
 pytestmark = [pytest.mark.anyio, pytest.mark.cluster]
@@ -197,7 +199,7 @@ async def test_what_prometheus_refuses_is_an_error_in_its_own_words(look: Look) 
     [
         ('{as: "a/b"}', "every name has / in it"),
         ('{matches: "(x?)", as: "$1"}', "it gives no name for queue_length"),
-        ("{matches: ^nope$}", "neither it nor seriesFilters leave any of queue_length"),
+        ("{matches: ^nope$}", "the series queue_length are found and none of them is taken"),
     ],
 )
 async def test_names_that_no_hpa_takes_and_names_that_come_to_nothing(
@@ -255,6 +257,18 @@ async def test_two_rules_for_one_metric_are_told_with_both_numbers(look: Look) -
     collisions = [one for one in document["findings"] if one["key"] == "name"]
     assert {one["rule"] for one in collisions} == {2}
     assert all("in place of" in one["fault"] and "rule 1" in one["fault"] for one in collisions)
+
+
+async def test_the_charts_default_rules_are_shown_though_they_stand_in_no_file(
+    prometheus_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    [file] = write(tmp_path, values="rules: {default: true}\n")
+    argv = ["check", f"--prometheus-url={prometheus_url}", file]
+    await anyio.to_thread.run_sync(main, argv)
+
+    out = capsys.readouterr().out
+    assert "\nthe chart's default rules: " in out
+    assert re.search(r"5 +\d+ every 1 s +jobs +", out), out
 
 
 async def test_external_rules_are_looked_at(look: Look) -> None:

@@ -3,6 +3,7 @@
 import logging
 from pathlib import Path
 
+import anyio
 import pytest
 from prometheus_client import generate_latest
 
@@ -96,3 +97,14 @@ async def test_without_a_further_change_nothing_is_put_to_use_again(world: World
     await world.reload.look()
 
     assert len(world.used) == 1
+
+
+async def test_the_files_are_looked_at_each_second(world: World) -> None:
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(world.reload.run)
+        world.path.write_text(OTHER)
+        while not world.used:
+            await world.clock.advance(1.0)
+        tasks.cancel_scope.cancel()
+
+    assert set(world.clock.slept) == {1.0}
