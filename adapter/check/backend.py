@@ -79,12 +79,12 @@ class Look:
     async def interval(self, sample: Sample) -> float | None:
         """Give the seconds between two scrapes of the series of `sample`, as they mostly were.
 
-        None before its third scrape.
+        To a tenth, as scrapes come a little early or late; None before the third.
         """
         matchers = ",".join(str(Matcher(*one)) for one in _exactly(sample.labels))
         [times, *_] = [*await self.backend.moments(f"{{{matchers}}}[{_LOOK_BACK}]"), []]
         pauses = [later - earlier for earlier, later in pairwise(times)]
-        return round(median(pauses), 3) if len(pauses) > 1 else None
+        return round(median(pauses), 1) if len(pauses) > 1 else None
 
     async def kind(self, series: str) -> str:
         """Give `counter` or `gauge`, as exporters or else the name tell, empty when unknown."""

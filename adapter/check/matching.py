@@ -10,7 +10,7 @@ from adapter.check.values import Tally, about_crowds, about_values, tally
 from adapter.engine.catalogue import Offer, offers_of
 from adapter.engine.labels import Binding
 from adapter.errors import QueryRefused
-from adapter.model.kinds import PODS, Kinds
+from adapter.model.kinds import NAMESPACES, PODS, Kinds
 from adapter.model.objects import Resource, Sample
 from adapter.rules.matchers import Matcher
 from adapter.rules.promql import Spread, spread_and_reason, with_matcher
@@ -59,10 +59,20 @@ class Matching:
         self.offers = offers_of(rule, by_label, kinds)
         shown = sorted({offer.series for offer in self.offers})[:MOST_LOOKED_AT]
         metrics = [await self._offered(one, deep=one.series in shown) for one in self.offers]
-        # Whatever crowds pods crowds namespaces and nodes as well: once is enough.
-        crowds = sorted(self._crowds, key=lambda one: one[0].qualified != PODS.qualified)
-        self.findings += [finding for _, finding in crowds[:1]]
+        self.findings += self._crowd()
         return metrics
+
+    def _crowd(self) -> list[Finding]:
+        """Give one finding at most: what crowds pods crowds nodes and namespaces as well."""
+        kinds = {offer.resource.qualified for offer in self.offers}
+        # A namespace has many series by its nature; that is worth a word where nothing else is.
+        crowds = [
+            (resource, finding)
+            for resource, finding in self._crowds
+            if resource.qualified != NAMESPACES.qualified or len(kinds) == 1
+        ]
+        crowds.sort(key=lambda one: one[0].qualified != PODS.qualified)
+        return [finding for _, finding in crowds[:1]]
 
     async def _offered(self, offer: Offer, *, deep: bool) -> Offered:
         if offer.withheld:
