@@ -6,7 +6,8 @@ import promql_parser as promql
 
 from adapter.model.kinds import NAMESPACES, Kinds
 from adapter.model.objects import Resource
-from adapter.rules.expressions import Labels, alternatives_of, kept_labels, parse, selectors
+from adapter.rules.dropping import surely_drops
+from adapter.rules.expressions import alternatives_of, parse, selectors
 from adapter.rules.external import ExternalRule
 from adapter.rules.matchers import Matcher
 from adapter.rules.nodes import Cursor
@@ -91,7 +92,7 @@ def _advise_on_query(rule: Rule, cursor: Cursor) -> None:
         cursor.warn(
             f"the aggregation drops {', '.join(dropped)}: values of several objects cannot be told"
             " apart",
-            "add by (<<.GroupBy>>)",
+            "keep them: by (<<.GroupBy>>)",
         )
     _tell_left_out(_left_out(rule, sample(rule)), cursor)
 
@@ -104,10 +105,9 @@ def _object_labels(rule: Rule) -> list[str]:
 def _keeps(rule: Rule, label: str) -> bool:
     name = label if rule.overrides else "sample_label"
     try:
-        kept: Labels = kept_labels(parse(sample(rule, name)))
+        return not surely_drops(parse(sample(rule, name)), name)
     except ValueError:
         return True
-    return kept is None or name in kept
 
 
 def _left_out(rule: SeriesRule, query: str) -> Iterator[Matcher]:

@@ -65,12 +65,14 @@ def test_a_kind_without_namespace_needs_no_namespace_label(resource: str) -> Non
         ("avg(up{<<.LabelMatchers>>})", "exported_pod, exported_namespace"),
         ("avg(up{<<.LabelMatchers>>}) by (exported_pod)", "exported_namespace"),
         ("100 * max by (job) (up{<<.LabelMatchers>>})", "exported_pod, exported_namespace"),
+        ("max without (exported_pod) (up{<<.LabelMatchers>>})", "exported_pod"),
+        ("sum(up{<<.LabelMatchers>>}) / sum(up)", "exported_pod, exported_namespace"),
     ],
 )
 def test_an_aggregation_that_drops_an_objects_label_is_told(query: str, dropped: str) -> None:
     (line,) = _with_query(query)
     assert f"metricsQuery: the aggregation drops {dropped}: values of several" in line
-    assert line.endswith("add by (<<.GroupBy>>)")
+    assert line.endswith("; keep them: by (<<.GroupBy>>)")
 
 
 @pytest.mark.parametrize(
