@@ -115,7 +115,7 @@ class Discovery(Generic[Ruling, Offering, Catalogued]):
     async def _take(self, rules: Sequence[Ruling], kinds: Kinds) -> None:
         standings = self._standings.passed_on(rules)
         await self._pass(standings, standings.unseen, kinds)
-        if standings.unreachable:
+        if standings.unreachable and await self._is_down(kinds):
             self._postponed = True
             return
         standings.unseen = ()
@@ -123,6 +123,12 @@ class Discovery(Generic[Ruling, Offering, Catalogued]):
         self._seen_kinds = self._passed_with
         if self._next is rules:
             self._next = None
+
+    async def _is_down(self, kinds: Kinds) -> bool:
+        """Tell whether Prometheus answers for none of the rules before; looks for them anew."""
+        before = self._standings
+        await self._pass(before, before.rules, kinds)
+        return bool(before.rules) and all(one.down for one in before.by_rule.values())
 
     async def _pass(
         self, standings: Standings[Ruling, Offering], asked: Sequence[Ruling], kinds: Kinds

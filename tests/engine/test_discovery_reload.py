@@ -66,13 +66,23 @@ async def test_until_a_changed_rule_is_found_the_one_before_serves() -> None:
 async def test_while_prometheus_is_down_the_rules_before_serve() -> None:
     world = World([GPUS])
     async with world.running():
-        world.index.failing["queue_length"] = PrometheusDown("connection refused")
+        world.index.failing["names"] = PrometheusDown("connection refused")
         world.discovery.use([QUEUES])
         await settle()
         assert world.offered() == ("gpu",)
-        del world.index.failing["queue_length"]
+        del world.index.failing["names"]
         await world.clock.advance(1.0)
         assert world.offered() == ("queue",)
+
+
+async def test_a_new_rule_that_alone_gets_no_answer_holds_nothing_back() -> None:
+    world = World([GPUS])
+    async with world.running():
+        world.index.failing["queue_length"] = PrometheusDown("it took too long")
+        world.discovery.use([QUEUES])
+        await settle()
+        assert world.offered() == ()
+        assert world.discovery.catalogue.failed == (QUEUES,)
 
 
 async def test_a_new_rule_that_prometheus_refuses_holds_nothing_back() -> None:
