@@ -4,6 +4,7 @@ import pytest
 
 from tests.cases.asking import Stage, adapter
 from tests.cases.scenes import BUILT_IN, EXPORTER, N1, R1, R1A, T1, Page, Scene, scene
+from tests.fakes.cluster_state import pod
 
 pytestmark = pytest.mark.anyio
 
@@ -69,6 +70,15 @@ DCGM_FI_DEV_GPU_TEMP{namespace="ml",pod="llm-0",UUID="GPU-2"} 41
 """,
 )
 SHARED = scene("shared", 'DCGM_FI_DEV_GPU_UTIL{namespace="ml",pod="llm-0",UUID="GPU-1"} 71.4\n')
+SHARED_BY_NAME = scene(
+    "shared-by-name",
+    """
+DCGM_FI_DEV_GPU_UTIL{namespace="ml",pod="llm-0",UUID="GPU-1",node="gpu-a",Hostname="x"} 71.4
+DCGM_FI_DEV_GPU_UTIL{namespace="ml",pod="web-1",UUID="GPU-1",node="gpu-a",Hostname="x"} 71.4
+DCGM_FI_DEV_FB_USED{namespace="ml",pod="llm-0",UUID="GPU-1",node="gpu-a",Hostname="x"} 3000
+DCGM_FI_DEV_FB_USED{namespace="ml",pod="web-1",UUID="GPU-1",node="gpu-a",Hostname="x"} 3000
+""",
+)
 MIG = scene(
     "mig",
     """
@@ -85,10 +95,15 @@ TWICE = Scene(
     "twice",
     tuple(Page(text=ONE_GPU, labels={**EXPORTER, "job": job}) for job in ("a", "b", "c")),
 )
+# One job honours the page's labels, another, of an upgrade or a second team, does not.
+TWO_WAYS = Scene(
+    "two-ways",
+    (Page(text=ONE_GPU), Page(text=ONE_GPU, labels={**EXPORTER, "job": "other"})),
+)
 SCENES = (
     *(EXPORTED, PLAIN, UNTARGETED, OLD, MIXED, IDLE),
     *NODES.values(),
-    *(MANY, TWO_GPUS, SHARED, MIG, TWICE),
+    *(MANY, TWO_GPUS, SHARED, SHARED_BY_NAME, MIG, TWICE, TWO_WAYS),
 )
 BOTH = {"llm-0": "80", "llm-1": "40"}
 R1_PLAIN = R1A.replace("exported_", "")
@@ -238,9 +253,30 @@ async def test_mig_instances_are_devices_of_their_own(stage: Stage) -> None:
         assert code == "404"
 
 
-async def test_a_device_scraped_by_several_jobs_counts_once(stage: Stage) -> None:
+async def test_a_gpu_of_several_pods_counts_for_each_and_once_for_all(stage: Stage) -> None:
+    """FC-09, where the exporter names all of them; the node has one GPU with 3000 MiB in use."""
+    stage.kubernetes.put("/api/v1/pods", pod("ml", "web-1", app="web", node="gpu-a"))
+    memory = "DEV_FB_USED_current"
+    async with adapter(stage, SHARED_BY_NAME, BUILT_IN) as running:
+        assert await running.both(f"{PODS}/*/{CURRENT}") == {"llm-0": "71400m", "web-1": "71400m"}
+        assert await running.both(f"nodes/gpu-a/{CURRENT}") == {"gpu-a": "71400m"}
+        assert await running.both(f"nodes/gpu-a/{memory}") == {"gpu-a": "3k"}
+        assert await running.both(f"namespaces/ml/metrics/{memory}") == {"ml": "3k"}
+
+
+async def test_the_gpus_of_a_node_without_aggregation_are_combined_as_well(stage: Stage) -> None:
+    """FC-07 with N1's labels."""
+    rule = (
+        N1.replace("sum(", "").replace(") by (<<.GroupBy>>)", "").replace("POWER_USAGE", "FB_USED")
+    )
+    async with adapter(stage, TWICE, rule) as running:
+        assert await running.both("nodes/*/DCGM_FI_DEV_FB_USED") == {"gpu-a": "1k"}
+
+
+@pytest.mark.parametrize("where", [TWICE, TWO_WAYS], ids=lambda one: one.name)
+async def test_a_device_scraped_by_several_jobs_counts_once(stage: Stage, where: Scene) -> None:
     """FC-11."""
-    async with adapter(stage, TWICE, BUILT_IN) as running:
+    async with adapter(stage, where, BUILT_IN) as running:
         for what, name in ((f"{PODS}/llm-0", "llm-0"), ("nodes/gpu-a", "gpu-a")):
             assert await running.both(f"{what}/{CURRENT}") == {name: "40"}
             assert await running.both(f"{what}/DEV_FB_USED_current") == {name: "1k"}

@@ -33,6 +33,7 @@ GUARDED = scene("guarded", TWO_PODS)
 BROKEN = scene("broken", TWO_PODS)
 HANGING = scene("hanging", TWO_PODS)
 LATE = scene("late", TWO_PODS)
+SILENT = scene("silent", TWO_PODS)
 BIG = scene(
     "big",
     "".join(
@@ -40,7 +41,7 @@ BIG = scene(
         for number, name in enumerate(NAMES)
     ),
 )
-SCENES = (PREFIXED, GUARDED, BROKEN, HANGING, LATE, BIG)
+SCENES = (PREFIXED, GUARDED, BROKEN, HANGING, LATE, SILENT, BIG)
 
 
 def asked_of(stage: Stage, name: str) -> list[Asked]:
@@ -109,6 +110,22 @@ async def test_a_prometheus_that_fails_is_an_outage_and_not_a_fault_of_ours(
         del stage.tenancy.faults[BROKEN.name]
         wanted = f"{PODS}/*/{UTIL}"
         await until(lambda: _gives(running, wanted, BOTH), what="well again", seconds=15)
+
+
+async def test_a_query_that_hangs_is_an_outage_after_the_timeout(stage: Stage) -> None:
+    """FC-26: a silent Prometheus."""
+
+    async def hang(asked: Asked) -> tuple[int, str] | None:
+        if asked.path.endswith("/query"):
+            await asyncio.sleep(30)
+        return None
+
+    stage.tenancy.faults[SILENT.name] = hang
+    async with adapter(stage, SILENT, R1A, "--prometheus-timeout=500ms") as running:
+        for path in (f"{PODS}/*/{UTIL}", f"{PODS}/llm-0/{UTIL}"):
+            [(code, message)] = (await running.both(path)).items()
+            assert code == "503"
+            assert "Prometheus gives no answer in namespace ml: " in message
 
 
 async def _gives(running: Adapter, path: str, wanted: dict[str, str]) -> bool:

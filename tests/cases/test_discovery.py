@@ -29,7 +29,7 @@ DCGM_FI_DEV_GPU_UTIL{namespace="ml",pod="llm-0",UUID="GPU-1",modelName="NVIDIA H
 DCGM_FI_DEV_GPU_UTIL{namespace="ml",pod="llm-0",UUID="GPU-2",modelName="Tesla T4"} 10
 """,
 )
-ALONE = scene("alone", 'DCGM_FI_DEV_GPU_UTIL{namespace="ml",pod="llm-0"} 60\n')
+ALONE = scene("alone", 'DCGM_FI_DEV_GPU_UTIL{namespace="ml",pod="llm-0",Hostname="gpu-a"} 60\n')
 FAILING = scene("failing", TWO_PODS)
 RARE = scene("rare", TWO_PODS)
 FEW = scene("few", TWO_PODS)
@@ -85,6 +85,37 @@ async def test_an_aggregation_without_the_label_answers_for_one_object(stage: St
         assert code == "500"
         assert message.startswith(f"the server could not find the metric {UTIL} for pods: ")
         assert "lacks label exported_pod" in message
+
+
+LOST = {
+    "sum": "sum(<<.Series>>{<<.LabelMatchers>>})",
+    "max": "max(<<.Series>>{<<.LabelMatchers>>})",
+    "another label": "sum(<<.Series>>{<<.LabelMatchers>>}) by (job)",
+    "arithmetic": "avg(<<.Series>>{<<.LabelMatchers>>}) * 1",
+    "over time": "max(max_over_time(<<.Series>>{<<.LabelMatchers>>}[1m]))",
+}
+ON_NODES = """
+- seriesQuery: 'DCGM_FI_DEV_GPU_UTIL'
+  resources:
+    overrides:
+      Hostname: {resource: node}
+      exported_namespace: {resource: namespace}
+  metricsQuery: QUERY
+"""
+
+
+@pytest.mark.parametrize("query", LOST.values(), ids=LOST)
+async def test_of_any_kind_one_object_has_its_value_without_the_label(
+    stage: Stage, query: str
+) -> None:
+    """FC-18 on nodes and namespaces."""
+    async with adapter(stage, ALONE, ON_NODES.replace("QUERY", query)) as running:
+        assert await running.both(f"nodes/gpu-a/{UTIL}") == {"gpu-a": "60"}
+        assert await running.both(f"namespaces/ml/nodes/gpu-a/{UTIL}") == {"gpu-a": "60"}
+        assert await running.both(f"nodes/*/{UTIL}?labelSelector=zone%3Da") == {"gpu-a": "60"}
+        assert await running.both(f"namespaces/ml/metrics/{UTIL}") == {"ml": "60"}
+        assert list(await running.both(f"nodes/gpu-b/{UTIL}")) == ["404"]
+        assert list(await running.both(f"nodes/*/{UTIL}")) == ["500"]
 
 
 def _labelled(name: str, **labels: str) -> dict[str, object]:
@@ -232,9 +263,12 @@ async def test_a_selector_on_series_that_cannot_be_is_a_bad_request(
             assert code == "400"
 
 
-async def test_the_group_is_served_without_rules_for_it(stage: Stage) -> None:
-    """FC-23: external rules only; a placeholder stands for no metric, as an empty list upsets clients."""
-    async with adapter(stage, FEW, EXTERNAL_ONLY) as running:
+@pytest.mark.parametrize(
+    "rules", [EXTERNAL_ONLY, "rules: []\n", "rules:\n"], ids=["external", "none", "null"]
+)
+async def test_the_group_is_served_without_rules_for_it(stage: Stage, rules: str) -> None:
+    """FC-23: a placeholder stands for no metric, as an empty list upsets clients."""
+    async with adapter(stage, FEW, rules) as running:
         for root in (P1, P2):
             answer = await running.http.get(root)
             assert (answer.status_code, answer.json()["kind"]) == (200, "APIResourceList")
