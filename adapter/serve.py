@@ -192,7 +192,9 @@ def _engine(
     return _Engine(
         discovery=Discovery(ObjectMetrics(), rules.rules, prometheus, *parts),
         externals=Discovery(ExternalMetrics(), rules.external_rules, prometheus, *parts),
-        board=Board(prometheus, settings.reading, telemetry, clock, life.alive),
+        board=Board(
+            prometheus, settings.reading, telemetry, clock, life.alive, is_exporter=life.is_exporter
+        ),
         rules=rules,
     )
 

@@ -84,6 +84,7 @@ class ObjectsQuestion:
             list(zip(self.offer.bindings, evaluation.vectors, strict=True)),
             self.offer,
             alive=evaluation.alive,
+            is_exporter=evaluation.is_exporter,
             wanted=self.wanted,
             namespace=self.reach.namespace or None,
         )

@@ -12,9 +12,10 @@ import anyio
 from adapter.engine.clock import Clock
 from adapter.engine.entry import DEMAND, Entry, Outcome, Verdict
 from adapter.engine.journal import Journal
-from adapter.engine.question import Alive, Asking, Evaluation, Question, Scopes, Told
+from adapter.engine.question import Alive, Asking, Evaluation, IsExporter, Question, Scopes, Told
 from adapter.errors import AdapterError, InternalError, PrometheusDown
 from adapter.model.objects import Sample
+from adapter.rules.dcgm import names_exporter
 from adapter.settings import ReadingSettings
 from adapter.telemetry import Telemetry
 
@@ -54,13 +55,16 @@ class Board:
         telemetry: Telemetry,
         clock: Clock,
         alive: Alive,
+        *,
+        is_exporter: IsExporter = names_exporter,
     ) -> None:
-        """Hold nothing; `alive` tells whether a pod's sample is of the pod that lives."""
+        """Hold nothing; `alive` and `is_exporter` judge samples, as `Evaluation` says."""
         self._prometheus = prometheus
         self._settings = settings
         self._telemetry = telemetry
         self._clock = clock
         self._alive = alive
+        self._is_exporter = is_exporter
         self._entries: OrderedDict[Question[Any], Entry[Any]] = OrderedDict()
         self._flights: dict[Question[Any], _Flight[Any]] = {}
         self._departures: asyncio.Queue[_Flight[Any]] = asyncio.Queue()
@@ -164,7 +168,9 @@ class Board:
     async def _evaluate(self, question: Question[Told], scopes: Scopes) -> Told:
         sent = self._clock.wall()
         vectors = [await self._prometheus.query(promql) for promql in question.queries(scopes)]
-        answer = question.fold(Evaluation(vectors=vectors, sent=sent, alive=self._alive))
+        answer = question.fold(
+            Evaluation(vectors=vectors, sent=sent, alive=self._alive, is_exporter=self._is_exporter)
+        )
         for cause, count in answer.left_out.items():
             self._telemetry.dropped.labels(cause).inc(count)
         self._journal.warn(answer.warnings)

@@ -1,11 +1,12 @@
 """Why a sample is left out before it becomes a value."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import IntEnum
 
 from adapter.engine.catalogue import Offer
 from adapter.engine.labels import Binding
+from adapter.engine.question import Alive, IsExporter
 from adapter.model.kinds import NAMESPACES, PODS
 from adapter.model.objects import ObjectRef, Sample
 from adapter.model.quantity import LARGEST_MILLI
@@ -55,28 +56,49 @@ def words_of(cause: Cause) -> str:
     return _WORDS.get(cause, "its value is impossible")
 
 
+_POD_LABELS = {
+    "exported_namespace": "exported_pod",
+    "pod_namespace": "pod_name",
+    "namespace": "pod",
+}
+
+
 class Causes:
     """Judges the samples of one offer."""
 
-    def __init__(self, offer: Offer, alive: Callable[[ObjectRef, Mapping[str, str]], bool]) -> None:
+    def __init__(
+        self, offer: Offer, alive: Alive, is_exporter: IsExporter = names_exporter
+    ) -> None:
         """Look up once what holds for every sample of `offer`."""
+        kind, gpu = offer.resource.qualified, is_gpu(offer.series)
         self._series = offer.series
         self._field = field_of(offer.series) if offer.sums_unit else None
         self._summed = not offer.keeps_unit
-        self._guards_blanks = offer.sums_unit and is_gpu(offer.series)
-        self._alive = alive if offer.resource.qualified == PODS.qualified else None
+        self._guards_blanks = offer.sums_unit and gpu
+        self._alive = alive
+        self._is_exporter = is_exporter
+        self._of_pods = kind == PODS.qualified
+        # Of a namespace only what its living pods do counts.
+        self._pod_labels = _POD_LABELS if gpu and kind == NAMESPACES.qualified else {}
         # Where Prometheus keeps the target's labels these are the exporter's, for idle GPUs too.
         plain = {PODS.qualified: PODS.singular, NAMESPACES.qualified: NAMESPACES.singular}
-        owned = plain.get(offer.resource.qualified) if is_gpu(offer.series) else None
-        self._exporter_label = owned
+        self._exporter_label = plain.get(kind) if gpu else None
 
     def of(self, ref: ObjectRef, sample: Sample, binding: Binding) -> Cause | None:
         """Give why `sample`, found by `binding`, cannot count for `ref`, None when it can."""
-        if binding.object_label == self._exporter_label and names_exporter(sample.labels):
+        labels = sample.labels
+        if binding.object_label == self._exporter_label and self._is_exporter(labels):
             return Cause.EXPORTER
-        if self._alive and not self._alive(ref, sample.labels):
+        pod = ref if self._of_pods else self._pod_of(ref, labels, binding)
+        if pod and not self._alive(pod, labels):
             return Cause.NOT_ALIVE
         return self.of_value(sample.value)
+
+    def _pod_of(
+        self, ref: ObjectRef, labels: Mapping[str, str], binding: Binding
+    ) -> ObjectRef | None:
+        name = labels.get(self._pod_labels.get(binding.object_label, ""))
+        return ObjectRef(ref.name, name) if name else None
 
     def of_value(self, value: float) -> Cause | None:
         """Give why `value` is no measurement, None when it can be one."""

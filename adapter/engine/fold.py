@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from adapter.engine.catalogue import Offer
 from adapter.engine.causes import Cause, Causes, cause_of
 from adapter.engine.labels import Binding
-from adapter.engine.question import Alive
+from adapter.engine.question import Alive, IsExporter
 from adapter.model.objects import ObjectRef, Sample
-from adapter.rules.dcgm import Combine, field_of
+from adapter.rules.dcgm import Combine, field_of, names_exporter
 
 Vectors = Sequence[tuple[Binding, Sequence[Sample]]]
 
@@ -53,6 +53,7 @@ def fold(
     offer: Offer,
     *,
     alive: Alive,
+    is_exporter: IsExporter = names_exporter,
     wanted: Sequence[ObjectRef] | None = None,
     namespace: str | None = None,
 ) -> Folded:
@@ -61,14 +62,15 @@ def fold(
     `wanted` are the objects that the query was limited to, None when it was not: samples of
     others are left aside, and a sample that names no object is the one wanted object's.
     `namespace` is the one that the query was limited to, None when each sample names its own.
-    `alive` tells whether a pod's sample is of the pod that lives; other kinds are not asked about.
+    `alive` tells whether a pod's sample is of the pod that lives, and `is_exporter` whether the
+    plain labels of a GPU's sample are its exporter's own.
 
     Copies of one device, by (UUID, GPU_I_ID), count once, with the largest value. The devices of
     an object combine as the field catalogue says; for series it does not have, the largest counts
     and a warning names the rule. The order of samples changes nothing.
     """
     chosen = None if wanted is None else frozenset(wanted)
-    causes = Causes(offer, alive)
+    causes = Causes(offer, alive, is_exporter)
     gathered = _Gathered()
     for binding, samples in vectors:
         for sample in samples:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from adapter.model.objects import ObjectRef, Pod
+from adapter.rules.dcgm import resembles_target, says_exporter
 
 # A device's series names the node that the device is in; the first that is a real node counts,
 # as `Hostname` may also be the exporter's pod.
@@ -36,6 +37,26 @@ class Life:
         if living is None or _differs(labels.get("pod_uid", ""), living.uid):
             return False
         return not (living.node and _differs(_node_of(labels, self.node_names()), living.node))
+
+    def is_exporter(self, labels: Mapping[str, str]) -> bool:
+        """Tell whether `pod` and `namespace` of a GPU's sample are its exporter's own.
+
+        Where the labels do not say it, the address that was scraped does, when it is a pod's; only
+        where neither is known the names are compared.
+        """
+        if says_exporter(labels):
+            return True
+        named = self.pod(labels.get("namespace", ""), labels.get("pod", ""))
+        scraped = _address(labels.get("instance", ""))
+        if named and named.ip and scraped:
+            return named.ip == scraped
+        return resembles_target(labels)
+
+
+def _address(instance: str) -> str:
+    """Give the address in `instance`, empty when it is a name that somebody put there."""
+    host = instance.rpartition(":")[0].strip("[]")
+    return host if ":" in host or host.replace(".", "").isdigit() else ""
 
 
 def _differs(told: str, known: str) -> bool:

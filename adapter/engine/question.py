@@ -5,12 +5,16 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from adapter.model.objects import ObjectRef, Sample
+from adapter.rules.dcgm import names_exporter
 
 Scopes = frozenset[str] | None
 """Namespaces, or names of cluster-scoped objects, that a query is limited to; None: all."""
 
 Alive = Callable[[ObjectRef, Mapping[str, str]], bool]
 """Whether a pod's sample, by its labels, is of the pod that lives."""
+
+IsExporter = Callable[[Mapping[str, str]], bool]
+"""Whether a sample's plain `pod` and `namespace` are its exporter's own, not a workload's."""
 
 Told = TypeVar("Told")
 Told_co = TypeVar("Told_co", covariant=True)
@@ -28,6 +32,7 @@ class Evaluation:
     vectors: Sequence[Sequence[Sample]]
     sent: float
     alive: Alive
+    is_exporter: IsExporter = names_exporter
 
     @property
     def samples(self) -> int:

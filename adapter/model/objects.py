@@ -45,7 +45,10 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pod:
-    """What is kept of a living pod; `ip`, `node` and `uid` are empty while unknown."""
+    """What is kept of a living pod; `ip`, `node` and `uid` are empty while unknown.
+
+    `ip` is empty as well where the pod has no address of its own, but its node's.
+    """
 
     namespace: str
     name: str

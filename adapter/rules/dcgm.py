@@ -164,18 +164,32 @@ def is_blank(value: float, field: Field | None, *, summed: bool = False) -> bool
 
 
 def names_exporter(labels: Mapping[str, str]) -> bool:
-    """Tell whether the label `pod` is the scrape target's own pod, not the workload's.
+    """Tell whether the label `pod` is, or looks like, the scrape target's own pod.
 
-    So it is when no `exported_pod` stands beside it and the pod or its container says that it is
-    dcgm-exporter, the exporter's own host name is the pod's, or the pod's name begins with that of
-    the scraped Service or job.
+    For series that have the workload, if any, in `pod`; see `says_exporter` and `resembles_target`.
+    """
+    return says_exporter(labels) or resembles_target(labels)
+
+
+def says_exporter(labels: Mapping[str, str]) -> bool:
+    """Tell whether the labels say that `pod` is the scrape target's own pod, not the workload's.
+
+    So it is when the workload's labels stand beside it as `exported_*`, for Prometheus renames them
+    only where the target has its own; when pod or container say that they are dcgm-exporter; and
+    when the exporter's own host name is the pod's.
     """
     pod = labels.get("pod", "")
-    if not pod or labels.get("exported_pod"):
+    if not pod:
         return False
+    if labels.get("exported_pod") or labels.get("exported_namespace"):
+        return True
     if "dcgm-exp" in pod or "dcgm-exporter" in labels.get("container", ""):
         return True
-    if pod in {labels.get("Hostname"), labels.get("hostname")}:
-        return True
+    return pod in {labels.get("Hostname"), labels.get("hostname")}
+
+
+def resembles_target(labels: Mapping[str, str]) -> bool:
+    """Tell whether the name in `pod` begins with that of the scraped Service or job: a guess."""
+    pod = labels.get("pod", "")
     targets = (labels.get("service", ""), labels.get("job", "").rpartition("/")[2])
-    return any(target and f"{pod}-".startswith(f"{target}-") for target in targets)
+    return any(target and f"{pod}-".startswith(f"{target}-") for target in targets if pod)

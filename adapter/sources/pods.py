@@ -101,6 +101,12 @@ class _Spec(msgspec.Struct, rename="camel"):
 class _Status(msgspec.Struct, rename="camel"):
     phase: str = ""
     pod_ip: str = msgspec.field(default="", name="podIP")
+    host_ip: str = msgspec.field(default="", name="hostIP")
+
+    @property
+    def own_ip(self) -> str:
+        """Give the pod's address, empty when it is its node's, which others have too."""
+        return self.pod_ip if self.pod_ip != self.host_ip else ""
 
 
 class PodDocument(msgspec.Struct):
@@ -122,7 +128,7 @@ class PodDocument(msgspec.Struct):
             name=self.metadata.name,
             uid=self.metadata.uid,
             node=self.spec.node_name,
-            ip=self.status.pod_ip,
+            ip=self.status.own_ip,
             labels=self.metadata.labels or {},
         )
 

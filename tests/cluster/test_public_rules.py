@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.cluster.adapter import (
-    BASE,
     AdapterProcess,
     adapter_kubeconfig,
     grant,
@@ -30,6 +28,7 @@ from tests.cluster.scene import (
     pods_metric,
     values,
 )
+from tests.cluster.taking import taking
 from tests.cluster.textserver import TextServer
 
 pytestmark = pytest.mark.anyio
@@ -37,7 +36,6 @@ pytestmark = pytest.mark.anyio
 SPACE = "public"
 RULES = Path(__file__).parent / "public-rules.yaml"
 EXTERNAL = "/apis/external.metrics.k8s.io/v1beta1"
-COMPONENT = BASE.parent / "components/external-metrics"
 WAITING = "vllm:num_requests_waiting"
 SERVED, FRONT, READERS, WORKERS = "llm", "web", "reader", "worker"
 TARGETS = (SERVED, FRONT, READERS, WORKERS)
@@ -95,8 +93,8 @@ async def story(
             text_server.publish("/public", _page(told.pods, worked=1))
             async with _adapter(own_plane, prometheus, folder) as adapter:
                 await register(own_plane, adapter)
-                await _register_external(own_plane, adapter)
-                yield told
+                async with taking(own_plane, adapter, "external-metrics"):
+                    yield told
 
 
 async def _deployed(plane: ControlPlane) -> dict[str, str]:
@@ -133,14 +131,6 @@ def _adapter(plane: ControlPlane, prometheus: PrometheusServer, folder: Path) ->
         config=RULES,
         flags=("--metrics-relist-interval=2s", "--freshness=1s", "--shutdown-delay=0s"),
     )
-
-
-async def _register_external(plane: ControlPlane, adapter: AdapterProcess) -> None:
-    document = yaml.safe_load((COMPONENT / "apiservice.yaml").read_text())
-    document["spec"]["caBundle"] = adapter.authority.ca_bundle()
-    document["spec"]["service"]["port"] = adapter.port
-    await plane.apply(document, COMPONENT / "rbac.yaml")
-    await plane.wait_available(document["metadata"]["name"])
 
 
 def _page(pods: Mapping[str, str], *, worked: int) -> str:

@@ -242,6 +242,36 @@ def test_an_idle_gpu_is_not_its_exporters_namespaces_either() -> None:
     assert fold(idle, home, alive=everyone).values == {}
 
 
+def test_plain_labels_beside_exported_ones_are_the_exporters() -> None:
+    """A user's rule on `pod` alone, the commonest mistake: nothing is given to the exporter."""
+    pods = builtin_offer("DEV_GPU_UTIL_current", PODS, ("pod", "namespace"))
+    used = sample(77, {"pod": "monitor-0", "namespace": "ops", "exported_pod": "llm-0"})
+    result = fold([(PLAIN, [used])], pods, alive=everyone)
+    assert (result.values, result.counts) == ({}, {Cause.EXPORTER: 1})
+
+
+@pytest.mark.parametrize(
+    ("label", "labels"),
+    [
+        ("exported_namespace", {"exported_namespace": "ml", "exported_pod": "gone"}),
+        ("pod_namespace", {"pod_namespace": "ml", "pod_name": "gone"}),
+        ("namespace", {"namespace": "ml", "pod": "gone"}),
+    ],
+)
+def test_a_namespaces_value_leaves_out_pods_that_are_gone(
+    label: str, labels: dict[str, str]
+) -> None:
+    home = builtin_offer("DEV_GPU_UTIL_current", NAMESPACES, BOTH)
+    living = {key: value.replace("gone", "here") for key, value in labels.items()}
+    samples = [sample(90, labels | {"UUID": "GPU-1"}), sample(10, living | {"UUID": "GPU-2"})]
+
+    def alive(ref: ObjectRef, labels: Mapping[str, str]) -> bool:
+        return ref == ObjectRef("ml", "here")
+
+    result = fold([(Binding(label, ""), samples)], home, alive=alive)
+    assert result.values == {ObjectRef("", "ml"): 10}
+
+
 def test_the_old_spelling_of_the_workload_stands_beside_the_exporters_pod() -> None:
     pods = builtin_offer("DEV_GPU_UTIL_current", PODS, BOTH)
     used = sample(70, SCRAPED | {"pod_name": "llm-0", "pod_namespace": "ml"})

@@ -16,6 +16,34 @@ def life(pod: Pod | None, *, synced: bool = True) -> Life:
     )
 
 
+TARGET = {"namespace": "ml", "pod": "llm-0", "instance": "10.1.2.3:9400"}
+
+
+def at(ip: str) -> Life:
+    """Give a life in which llm-0 has this address."""
+    return life(Pod(namespace="ml", name="llm-0", ip=ip, labels={}))
+
+
+def test_a_pod_at_the_address_that_was_scraped_is_the_exporter() -> None:
+    assert at("10.1.2.3").is_exporter(TARGET)
+    assert at("fd00::3").is_exporter(TARGET | {"instance": "[fd00::3]:9400"})
+
+
+def test_a_pod_at_another_address_is_none_whatever_the_job_is_called() -> None:
+    assert not at("10.1.2.4").is_exporter(TARGET | {"job": "llm", "service": "llm"})
+
+
+def test_what_the_labels_say_counts_before_any_address() -> None:
+    assert at("10.1.2.4").is_exporter(TARGET | {"exported_pod": "train-0"})
+
+
+def test_without_addresses_the_names_are_compared() -> None:
+    assert at("").is_exporter(TARGET | {"service": "llm"})
+    assert at("10.1.2.4").is_exporter(TARGET | {"instance": "gpu-a:9400", "service": "llm"})
+    assert life(None).is_exporter(TARGET | {"job": "ops/llm"})
+    assert not at("").is_exporter(TARGET)
+
+
 def living(*, uid: str = "u1", node: str = "gpu-a") -> Life:
     """Give a life in which llm-0 runs."""
     return life(Pod(namespace="ml", name="llm-0", uid=uid, node=node, labels={}))

@@ -159,6 +159,8 @@ _EXPORTER = "nvidia-dcgm-exporter-x7k2p"
         {"pod": "gpu-mon", "service": "gpu-mon"},
         {"pod": "mon-x7k2p", "container": "nvidia-dcgm-exporter"},
         {"pod": _EXPORTER, "exported_pod": ""},
+        {"pod": "monitor-0", "exported_pod": "train-0"},
+        {"pod": "monitor-0", "exported_namespace": "ml"},
         {"pod": "dcgm-exp-a", "job": "gpus"},
         {"pod": "mon-x7k2p", "Hostname": "mon-x7k2p"},
         {"pod": "mon-x7k2p", "hostname": "mon-x7k2p", "Hostname": ""},
@@ -173,7 +175,6 @@ def test_the_scrape_targets_own_pod_is_known(labels: dict[str, str]) -> None:
     [
         {},
         {"pod": ""},
-        {"pod": _EXPORTER, "exported_pod": "train-0"},
         {"pod": "train-0", "service": "nvidia-dcgm-exporter", "container": "server"},
         {"pod": "gpu-monitor-0", "service": "gpu-mon", "job": ""},
         {"pod": "dcgmproftester-0", "Hostname": "gpu-a"},

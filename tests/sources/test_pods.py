@@ -4,11 +4,12 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import msgspec
 import pytest
 
 from adapter.model.objects import Pod
 from adapter.sources.kube import KubeApi
-from adapter.sources.pods import Inventory, PodWatch
+from adapter.sources.pods import Inventory, PodDocument, PodWatch
 from adapter.telemetry import Telemetry
 from tests.fakes.cluster_state import line, pod
 from tests.fakes.kubernetes import FakeKubernetes, Fault, gone
@@ -212,3 +213,9 @@ def test_pods_are_given_by_name_within_their_namespace() -> None:
         ("b", "2"),
     ]
     assert inventory.in_namespace("c") == ()
+
+
+@pytest.mark.parametrize(("host_ip", "own"), [("10.0.0.1", "10.1.2.3"), ("10.1.2.3", "")])
+def test_a_pod_in_its_nodes_network_has_no_address_of_its_own(host_ip: str, own: str) -> None:
+    body = pod("ml", "llm-0") | {"status": {"podIP": "10.1.2.3", "hostIP": host_ip}}
+    assert msgspec.convert(body, PodDocument).pod().ip == own
