@@ -1,6 +1,6 @@
 """Warnings: rules that are well formed and may still not do what their author expects."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import promql_parser as promql
 
@@ -62,7 +62,7 @@ def _advise_on_labels(rule: Rule, cursor: Cursor) -> None:
         if len(names) > 1:
             cursor.warn(
                 f"{', '.join(names)} all mean {kind.qualified}",
-                f"leave one; as it is, {names[-1]}, the last, is preferred",
+                f"leave one; as it is, {_preferred(names)}",
             )
     namespaced = [kind.qualified for kind in labels if kind.namespaced]
     if namespaced and NAMESPACES not in labels and rule.template is None:
@@ -70,6 +70,14 @@ def _advise_on_labels(rule: Rule, cursor: Cursor) -> None:
             f"no label means the namespace of {', '.join(namespaced)}: they cannot be asked for",
             "add an override such as exported_namespace: {resource: namespace}",
         )
+
+
+def _preferred(names: Sequence[str]) -> str:
+    told = f"{names[-1]}, the last, is preferred"
+    exported = [name for name in names if name.startswith("exported_")]
+    if not exported or names[-1] in exported:
+        return told
+    return f"{told}, of DCGM series {exported[-1]}, the workload's"
 
 
 def _labels_by_kind(rule: Rule) -> Mapping[Resource, list[str]]:

@@ -44,7 +44,16 @@ def test_a_rule_that_attaches_to_nothing_is_told() -> None:
 
 def test_two_labels_for_one_kind_are_told_with_the_preferred_one() -> None:
     (line,) = warnings_of_rule(f"{_GOOD}\n      pod: {{resource: pods}}")
-    assert "resources: exported_pod, pod all mean pods; leave one; as it is, pod, the last" in line
+    assert line.endswith(
+        "resources: exported_pod, pod all mean pods; leave one; as it is, pod, the last, is preferred,"
+        " of DCGM series exported_pod, the workload's"
+    )
+
+
+def test_the_last_label_is_preferred_of_all_series_when_it_is_the_workloads() -> None:
+    labels = "\n      node: {resource: node}\n      exported_node: {resource: node}"
+    (line,) = warnings_of_rule(f"{_GOOD}{labels}")
+    assert line.endswith("leave one; as it is, exported_node, the last, is preferred")
 
 
 def test_a_namespaced_kind_without_a_namespace_label_is_told() -> None:
