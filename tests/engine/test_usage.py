@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
 from adapter.engine.question import Answer, Evaluation
 from adapter.engine.usage import Meter, Usage, UsageAsk, Use, meter_of
 from adapter.errors import InternalError
-from adapter.model.kinds import NODES, PODS, Kinds
+from adapter.model.kinds import BUILT_IN, NODES, PODS, Kinds
 from adapter.model.objects import ObjectRef, Resource, Sample
 from adapter.rules.promql import Spread
 from adapter.rules.resource_rules import ResourceRule
@@ -87,8 +88,9 @@ def test_two_who_ask_about_a_namespace_share_the_question() -> None:
 
 
 def test_a_meter_stays_the_same_when_the_cluster_gets_further_kinds() -> None:
-    rule = use_rule()
-    assert meter_of(rule, PODS, Kinds()) == meter_of(rule, PODS, Kinds())
+    rule, further = use_rule(), replace(PODS, group="example.com", plural="gpus", singular="gpu")
+    grown = Kinds([*BUILT_IN, further])
+    assert meter_of(rule, PODS, Kinds()) == meter_of(rule, PODS, grown)
 
 
 @pytest.mark.parametrize(
@@ -193,6 +195,16 @@ def test_a_node_has_one_part_whatever_its_samples_say() -> None:
     sampled = sample(1.5, {"instance": "gpu-a", "container": "x"}, 12.0)
     answer = folded(sampled, of=nodes, namespace="", names=("gpu-a",))
     assert answer.reading.uses == {ObjectRef("", "gpu-a"): Use(containers={"": 1.5}, timestamp=12)}
+
+
+def test_whether_a_pod_lives_says_nothing_of_a_node() -> None:
+    def nobody(ref: ObjectRef, labels: Mapping[str, str]) -> bool:
+        return False
+
+    question = UsageAsk(meter(resource=NODES), "", ("gpu-a",)).question
+    vector = [sample(1.5, {"instance": "gpu-a"})]
+    answer = question.fold(Evaluation(vectors=[vector], sent=0.0, alive=nobody))
+    assert list(answer.reading.uses) == [ObjectRef("", "gpu-a")]
 
 
 def test_samples_of_pods_that_were_not_asked_for_alone_are_left_aside() -> None:
