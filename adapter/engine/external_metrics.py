@@ -77,22 +77,29 @@ class ExternalMetrics:
 
 
 def _standing(rule: ExternalRule, names: Iterable[str]) -> Standing[ExternalOffer]:
-    offers = list(_offers(rule, names))
-    warnings = [f"{rule}: {one.metric} is withheld: {one.withheld}" for one in offers]
-    doubted = [line for line, one in zip(warnings, offers, strict=True) if one.withheld]
-    return Standing(offers=offers, warnings=doubted)
-
-
-def _offers(rule: ExternalRule, names: Iterable[str]) -> Iterator[ExternalOffer]:
     by_metric: dict[str, list[str]] = {}
     for series in sorted(names):
         if metric := rule.metric_name(series):
             by_metric.setdefault(metric, []).append(series)
-    for metric, found in by_metric.items():
-        # Each would be asked for by a query of its own, and which counts would be chance.
-        apart = len(found) > 1 and rule.metrics_query.uses("Series")
-        rivals = f"the series {listed(found)} would all be named so" if apart else ""
-        yield ExternalOffer(metric=metric, rule=rule, series=found[0], withheld=rivals)
+    offers = [_offer(rule, metric, found) for metric, found in by_metric.items()]
+    # What does not depend on the series is the same for all of them.
+    told = rule.metrics_query.uses("Series")
+    crowded = [one for one in offers if told and len(by_metric[one.metric]) > 1]
+    warnings = [_in_common(one, by_metric[one.metric]) for one in crowded]
+    return Standing(offers=offers, warnings=warnings)
+
+
+def _offer(rule: ExternalRule, metric: str, found: Sequence[str]) -> ExternalOffer:
+    # Each would be asked for by a query of its own, and which counts would be chance.
+    apart = len(found) > 1 and rule.naming.is_constant and rule.metrics_query.uses("Series")
+    rivals = f"the series {listed(found)} would all be named so" if apart else ""
+    return ExternalOffer(metric=metric, rule=rule, series=found[-1], withheld=rivals)
+
+
+def _in_common(offer: ExternalOffer, found: Sequence[str]) -> str:
+    if offer.withheld:
+        return f"{offer.rule}: {offer.metric} is withheld: {offer.withheld}"
+    return f"{offer.rule}: {listed(found)} are all named {offer.metric}, {offer.series} is served"
 
 
 def _no_namespace(rule: ExternalRule, kinds: Kinds) -> list[str]:

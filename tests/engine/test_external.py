@@ -28,6 +28,7 @@ def external_rule(
     number: int = 1,
     namespaced: bool = True,
     overrides: tuple[Override, ...] = HOME,
+    matches: str = "",
     name: str = "",
 ) -> ExternalRule:
     """Give a rule whose metrics are called like their series unless `name` is given."""
@@ -37,7 +38,7 @@ def external_rule(
         line=3,
         series_query=series_query,
         overrides=overrides,
-        naming=parse_naming("", name),
+        naming=parse_naming(matches, name),
         metrics_query=parse(query),
         namespaced=namespaced,
     )

@@ -80,6 +80,31 @@ async def test_several_series_under_one_name_are_withheld() -> None:
     assert found.withheld == "the series queue_age, queue_lag would all be named so"
 
 
+async def test_a_name_that_two_series_come_to_by_a_pattern_is_the_last_ones(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """As among metrics of objects: always the same one, and told."""
+    world = World(external_rule(series_query='{topic!=""}', matches="^(queue)_.*", name="$1"))
+    with caplog.at_level(logging.WARNING, "adapter"):
+        await world.discovery.discover()
+    found = world.discovery.catalogue.find("queue")
+    assert found is not None
+    assert (found.series, found.withheld) == ("queue_lag", "")
+    assert [record.__dict__["warning"] for record in caplog.records] == [
+        "rules.yaml:3: external rule 1: queue_age, queue_lag are all named queue, queue_lag is served"
+    ]
+
+
+async def test_a_query_that_is_the_same_for_all_series_is_served_without_a_word(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    world = World(external_rule("sum(queue_lag)", series_query='{topic!=""}', name="queue"))
+    with caplog.at_level(logging.WARNING, "adapter"):
+        await world.discovery.discover()
+    assert world.offered() == [("queue", 1)]
+    assert caplog.records == []
+
+
 async def test_a_namespaced_rule_without_namespaces_is_told(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
