@@ -157,6 +157,32 @@ async def test_two_rules_of_one_name_serve_a_mixed_fleet(
             assert await running.both(f"{PODS}/{name}/gpu_util") == {name: value}
 
 
+@pytest.mark.parametrize("order", [T1 + R1A, R1A + T1], ids=["exported", "plain"])
+async def test_a_template_and_overrides_serve_a_mixed_fleet(stage: Stage, order: str) -> None:
+    """FC-03 by the raw name; the exporter has nothing by either."""
+    async with adapter(stage, MIXED, order) as running:
+        assert await running.both(f"{PODS}/*/{UTIL}{LLM}") == BOTH
+        assert await running.both(f"namespaces/gpu-operator/pods/*/{UTIL}") == {}
+
+
+TEMPLATE = """
+- seriesQuery: '{__name__=~"^DCGM_.*",exported_pod!=""}'
+  resources: {template: "exported_<<.Resource>>"}
+  metricsQuery: max(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)
+"""
+
+
+@pytest.mark.parametrize(
+    "path", [f"{PODS}/%2A/{UTIL}{LLM}", f"namespaces/ml/pod/*/{UTIL}", f"{PODS}/*/{UTIL}/"]
+)
+async def test_a_template_of_exported_labels_finds_the_workload(stage: Stage, path: str) -> None:
+    """FC-01, however the path is written."""
+    async with adapter(stage, EXPORTED, TEMPLATE) as running:
+        assert await running.both(path) == BOTH
+        for space in ("ml", "*"):
+            assert await running.both(f"namespaces/{space}/metrics/{UTIL}") == {"ml": "80"}
+
+
 OVERRIDES = {
     "exported-last": "pod exported_pod namespace exported_namespace",
     "exported-first": "exported_pod pod exported_namespace namespace",
