@@ -68,6 +68,11 @@ class Adapter:
         assert older == newer
         return newer
 
+    async def gives(self, path: str, wanted: dict[str, str]) -> bool:
+        """Whether both versions say what is wanted by now; meanwhile they may differ."""
+        older, newer = await self.values(path, P1), await self.values(path, P2)
+        return older == newer == wanted
+
     async def offered(self) -> set[str]:
         """The names in the group's resource list."""
         answer = await self.http.get(P1)

@@ -109,7 +109,7 @@ async def test_a_prometheus_that_fails_is_an_outage_and_not_a_fault_of_ours(
             assert "retry-after" not in answer.headers
         del stage.tenancy.faults[BROKEN.name]
         wanted = f"{PODS}/*/{UTIL}"
-        await until(lambda: _gives(running, wanted, BOTH), what="well again", seconds=15)
+        await until(lambda: running.gives(wanted, BOTH), what="well again", seconds=15)
 
 
 async def test_a_query_that_hangs_is_an_outage_after_the_timeout(stage: Stage) -> None:
@@ -128,10 +128,6 @@ async def test_a_query_that_hangs_is_an_outage_after_the_timeout(stage: Stage) -
             assert "Prometheus gives no answer in namespace ml: " in message
 
 
-async def _gives(running: Adapter, path: str, wanted: dict[str, str]) -> bool:
-    return await running.values(path) == wanted
-
-
 async def test_a_rule_whose_discovery_hangs_does_not_stop_the_others(stage: Stage) -> None:
     """FC-26 (b): it times out; the other goes on being discovered."""
 
@@ -143,7 +139,7 @@ async def test_a_rule_whose_discovery_hangs_does_not_stop_the_others(stage: Stag
     stage.tenancy.faults[HANGING.name] = hang
     async with adapter(stage, HANGING, QUEUE + R1A, "--prometheus-timeout=1s") as running:
         path = f"{PODS}/*/{UTIL}"
-        await until(lambda: _gives(running, path, BOTH), what="R1a served", seconds=10)
+        await until(lambda: running.gives(path, BOTH), what="R1a served", seconds=10)
 
         async def often() -> bool:
             matches = [asked.parameters.get("match[]", "") for asked in asked_of(stage, "hanging")]
@@ -178,7 +174,7 @@ async def test_a_namespace_of_1500_pods_is_answered_whole(
         path = f"namespaces/big/pods/*/{metric}?labelSelector=app%3Dtrainer"
         wanted = {name: str(number % 100) for number, name in enumerate(NAMES)}
         # The page is printed by this process: a scrape may have been too slow just now.
-        await until(lambda: _gives(running, path, wanted), what="1500 items", seconds=20)
+        await until(lambda: running.gives(path, wanted), what="1500 items", seconds=20)
 
 
 async def test_a_start_while_prometheus_is_down_is_live_and_tells_the_outage(stage: Stage) -> None:

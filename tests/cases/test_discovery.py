@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from adapter.rules.config import load
-from tests.cases.asking import P1, P2, Adapter, Stage, adapter
+from tests.cases.asking import P1, P2, Stage, adapter
 from tests.cases.scenes import R1, R1A, scene
 from tests.cases.tenancy import Asked
 from tests.cluster.processes import until
@@ -79,7 +79,7 @@ async def test_an_aggregation_without_the_label_answers_for_one_object(stage: St
         stage.kubernetes.put("/api/v1/pods", _labelled("llm-0", role="leader"))
         chosen = f"{PODS}/*/{UTIL}?labelSelector=role%3Dleader"
         wanted = {"llm-0": "60"}
-        await until(lambda: _gives(running, chosen, wanted), what="one is selected", seconds=10)
+        await until(lambda: running.gives(chosen, wanted), what="one is selected", seconds=10)
         several = await running.both(f"{PODS}/*/{UTIL}?labelSelector=app%3Dllm")
         [(code, message)] = several.items()
         assert code == "500"
@@ -123,10 +123,6 @@ def _labelled(name: str, **labels: str) -> dict[str, object]:
     return {"metadata": metadata, "spec": {"nodeName": "gpu-a"}, "status": {"phase": "Running"}}
 
 
-async def _gives(running: Adapter, path: str, wanted: dict[str, str]) -> bool:
-    return await running.both(path) == wanted
-
-
 FAULTS = {
     "unprocessable": (422, json.dumps({"status": "error", "errorType": "execution", "error": "x"})),
     "bad": (400, json.dumps({"status": "error", "errorType": "bad_data", "error": "x"})),
@@ -155,14 +151,14 @@ async def test_a_rule_that_fails_takes_no_other_with_it(
         async with adapter(stage, FAILING, "".join(order)) as running:
             path = f"{PODS}/*/{UTIL}"
             wanted = {"llm-0": "80", "llm-1": "40"}
-            await until(lambda: _gives(running, path, wanted), what="R1a served", seconds=10)
+            await until(lambda: running.gives(path, wanted), what="R1a served", seconds=10)
             [(code, message)] = (await running.both(f"{PODS}/*/queue_depth")).items()
             assert code == "404"
             fails = f"discovery fails for rule {order.index(QUEUE) + 1} ("
             assert (fails in message) is (kind not in {"empty", "null"})
             del stage.tenancy.faults[FAILING.name]
             path = f"{PODS}/*/queue_depth"
-            await until(lambda: _gives(running, path, {"llm-0": "3"}), what="healed", seconds=10)
+            await until(lambda: running.gives(path, {"llm-0": "3"}), what="healed", seconds=10)
     finally:
         stage.tenancy.faults.pop(FAILING.name, None)
 

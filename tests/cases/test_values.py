@@ -238,11 +238,7 @@ async def test_nothing_is_not_zero(stage: Stage) -> None:
         path = f"{PODS}/*/{UTIL}?labelSelector=app%3Dllm"
         assert await running.both(path) == {"llm-0": "80", "llm-1": "40"}
         stage.publish(GONE, "")
-
-        async def empty() -> bool:
-            return await running.both(path) == {}
-
-        await until(empty, what="the list is empty", seconds=15)
+        await until(lambda: running.gives(path, {}), what="the list is empty", seconds=15)
         begin = f"the server could not find the metric {UTIL} for pods llm-0"
         no_sample = f"Prometheus has no sample of {UTIL} for pod llm-0 in namespace ml"
         assert await running.both(f"{PODS}/llm-0/{UTIL}") == {"404": f"{begin}: {no_sample}"}
